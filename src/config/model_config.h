@@ -1,0 +1,167 @@
+#pragma once
+// A model file as plain structs. Everything is resolved that needs only the file (sizes, defaults,
+// `base`, `set`, size sets, overrides); nothing is computed about the model.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "config/spec.h"
+#include "text/expression.h"
+#include "text/tree.h"
+
+namespace shard {
+
+/// A named size after aliases and products are worked out.
+struct SizeConfig {
+  std::string name;
+  std::int64_t value = 0;
+  Location at;
+};
+
+/// A dim of a written type: label, size (from `sizes` or from `label=size`), mesh axes after `@`.
+struct DimConfig {
+  std::string label;
+  std::int64_t size = 0;
+  std::vector<MeshAxis> placed;
+  Location at;
+};
+
+/// `f32[batch@data, embed]` or `[batch, embed]` (f32). With any `@` the dims are placed by mesh
+/// axes
+/// (`placement` holds a PartitionSpec), otherwise by logical axes (`placement` holds the labels).
+struct TypeConfig {
+  DType dtype = DType::f32;
+  std::vector<DimConfig> dims;
+  SpecConfig placement;
+  Location at;
+};
+
+/// A count that was written as a number or as a size's name; `label` is the size's name or empty.
+struct CountConfig {
+  std::int64_t value = 0;
+  std::string label;
+  Location at;
+};
+
+/// `zeros`, `xavier_normal`, `normal: {stddev: 0.02}`; `arguments` in file order.
+struct InitConfig {
+  std::string kind;
+  std::vector<std::pair<std::string, double>> arguments;
+  Location at;
+};
+
+struct ParamConfig {
+  std::string name;
+  TypeConfig type;  ///< `axes` with sizes; `dtype` when given
+  bool has_dtype = false;
+  InitConfig init;
+  Location at;
+};
+
+struct LayerConfig;
+
+struct RepeatConfig {
+  std::vector<std::string> pattern;  ///< block names; one unless `pattern:` was used
+  CountConfig times;
+  bool scan = false;
+  std::optional<LogicalAxis> axis;  ///< partition name of the stacked dim; nothing means None
+  bool has_axis = false;            ///< the key was written (for the note when `scan` is false)
+  Location at;
+};
+
+/// One layer: a word or a one-key map. Fields that the layer's kind does not know stay empty; the
+/// reader refuses them by the key table of the kind.
+struct LayerConfig {
+  std::string
+      kind;     ///< an op, a named block of ours (`dense`), a structure key, a block of the file
+  Location at;  ///< of the kind's word
+  std::string name;
+  Location name_at;
+  std::vector<std::string> of;  ///< names of the inputs; empty: the running value
+  Location of_at;
+  std::optional<DType> dtype;
+  std::optional<SpecConfig> out_sharding;
+  std::optional<CountConfig> features;
+  std::optional<SpecConfig> kernel;
+  std::optional<SpecConfig> bias;
+  std::vector<std::pair<std::string, SpecConfig>> params;
+  std::optional<InitConfig> kernel_init;
+  std::optional<InitConfig> bias_init;
+  std::optional<bool> use_bias;
+  std::optional<SpecConfig> spec;      ///< of `constrain` and `reshard`
+  std::optional<Assignment> let;       ///< of `let`
+  std::optional<ParamConfig> param;    ///< of `param`
+  std::optional<RepeatConfig> repeat;  ///< of `repeat`
+  std::vector<LayerConfig> layers;     ///< of `residual`, `parallel`
+  std::vector<std::string> dims;       ///< labels or positions: `transpose`, reductions
+  bool keep_dims = false;              ///< of reductions
+  std::optional<double> number;        ///< the main scalar argument of an op that takes one
+  std::vector<std::pair<std::string, CountConfig>> arguments;  ///< of a call of a block of the file
+};
+
+struct BlockConfig {
+  std::string name;
+  std::vector<std::string> inputs;                             ///< default: one, `x`
+  std::vector<std::pair<std::string, CountConfig>> arguments;  ///< declared with their defaults
+  std::vector<LayerConfig> layers;
+  Location at;
+};
+
+struct OutputConfig {
+  std::string name;
+  std::optional<TypeConfig> type;
+  Location at;
+};
+
+struct OptimizerConfig {
+  std::string kind;  ///< `sgd`, `momentum`, `adam`, `adamw`
+  std::vector<std::pair<std::string, double>> arguments;
+  Location at;
+};
+
+struct TrainConfig {
+  std::string loss;  ///< `sum`, `mean`, or `mse` ...
+  Location loss_at;
+  OptimizerConfig optimizer;
+  bool returns_state = true;
+  bool returns_loss = true;
+  bool returns_grads = false;
+  bool returns_outputs = false;
+  bool donate = true;
+  Location at;
+};
+
+enum class Naming { linen, nnx, plain };
+
+struct DTypesConfig {
+  DType params = DType::f32;
+  DType compute = DType::f32;
+  DType state = DType::f32;
+};
+
+struct InputConfig {
+  std::string name;
+  TypeConfig type;
+  Location at;
+};
+
+struct ModelConfig {
+  std::string name;
+  std::string file;
+  std::vector<SizeConfig> sizes;
+  std::vector<InputConfig> inputs;
+  std::vector<BlockConfig> blocks;
+  std::vector<LayerConfig> layers;
+  std::vector<OutputConfig> outputs;  ///< empty: the last value, placed by propagation
+  std::optional<TrainConfig> train;
+  DTypesConfig dtypes;
+  Naming naming = Naming::linen;
+  std::int64_t seed = 0;
+};
+
+}  // namespace shard

@@ -1,0 +1,95 @@
+#pragma once
+// N virtual devices on W worker threads. A device is an instruction stream, a program counter and
+// an arena of its own; it touches another device's bytes only inside a collective. Far more devices
+// than cores is normal: a device that waits at a rendezvous is just an entry that is not runnable,
+// no OS thread ever blocks on it. A rendezvous is a counter; the last arriver makes the
+// collective's segments runnable, any worker takes them, and when the last segment is done the
+// members run on. Reductions add in device order, so results do not depend on the workers.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/host_tensor.h"
+#include "base/units.h"
+#include "spmd/program.h"
+
+namespace shard {
+
+struct ClusterOptions {
+  int workers = 0;  ///< 0: one per allowed core
+};
+
+/// Number of cores this process may use (affinity and cgroup quota).
+int allowed_cores();
+
+/// Time and work of one kind of instruction, summed over all devices since `reset_counters`.
+struct KindCounter {
+  std::string kind;  ///< op name, or `all_reduce model`
+  bool is_collective = false;
+  std::int64_t calls = 0;  ///< per device streams summed
+  Seconds busy;            ///< worker time spent in it
+  double flops = 0;
+  double bytes = 0;  ///< bytes read and written by kernels / copied by collectives
+};
+
+/// Wire bytes one device moved over a set of mesh axes, worked out from the elements really reduced
+/// or copied.
+struct AxisCounter {
+  std::vector<int> axes;  ///< mesh axes
+  Bytes wire;             ///< of device 0, optimal algorithm for the counted payload and group
+  Bytes copied;           ///< bytes our own collectives read and wrote on behalf of all devices
+  std::int64_t collectives = 0;
+};
+
+struct Counters {
+  std::int64_t steps = 0;
+  std::vector<KindCounter> kinds;  ///< largest time first
+  std::vector<AxisCounter> axes;
+  std::vector<Bytes> peak;  ///< per device: highest byte of its arena touched by any instruction
+  Seconds waiting;          ///< worker time with nothing runnable
+  Seconds wall;             ///< in `run`
+};
+
+class Cluster {
+ public:
+  /// Allocates the arenas. Refuses with `Error` (`not-enough-memory`, with the figures) before
+  /// allocating when devices x peak exceeds what the machine has available. A rendezvous that can
+  /// never complete is named
+  /// (`deadlock`) when `run` notices that nothing is runnable and nothing is running.
+  Cluster(const Program& program, ClusterOptions options);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  /// Splits a whole array over the devices as the input's sharding says.
+  void write_input(std::size_t input, const HostTensor& whole);
+  /// Fills an input on the devices: `element(global row-major index)` is asked once per local
+  /// element.
+  void fill_input(std::size_t input, const std::function<double(std::int64_t)>& element);
+
+  /// One step on all devices. Afterwards outputs that are not donated can be read; state outputs
+  /// that do not share their input's place are copied back into it, so that the next step continues
+  /// from there.
+  void run();
+
+  /// The whole array, put together from the devices. Copies of the same piece that differ in any
+  /// bit throw `Error`
+  /// (`replicas-differ`), with the devices and the first index.
+  HostTensor read_output(std::size_t output) const;
+  HostTensor read_input(std::size_t input) const;
+
+  int workers() const;
+  Counters counters() const;
+  void reset_counters();
+  /// Per-instruction clocks cost a little; off while a step is timed.
+  void set_profiling(bool on);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace shard

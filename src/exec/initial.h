@@ -1,0 +1,31 @@
+#pragma once
+// Initial values: a pure function of (seed, parameter name, global index), whatever the sharding,
+// the device count or the number of workers.
+
+#include <cstdint>
+#include <string>
+
+#include "base/host_tensor.h"
+#include "model/model.h"
+
+namespace shard {
+
+/// Element `index` (row-major in the global array) of the leaf called `name`.
+/// Normal and truncated normal (at two standard deviations, corrected so that `scale` is the
+/// standard deviation of the result, as Flax's variance_scaling does) go through the inverse error
+/// function; uniform is on [-scale, scale).
+double initial_element(const InitialValue& init, std::uint64_t seed, std::uint64_t name_hash,
+                       std::int64_t index);
+
+/// Stable 64-bit hash of a parameter's name (FNV-1a).
+std::uint64_t hash_name(const std::string& name);
+
+/// The whole array.
+HostTensor initial_tensor(const InitialValue& init, const TensorType& type, std::uint64_t seed,
+                          const std::string& name);
+
+/// The example inputs of a run: floats are standard normal, integers count up from 0 modulo 128,
+/// both pure functions of (seed, name, index).
+HostTensor example_input(const TensorType& type, std::uint64_t seed, const std::string& name);
+
+}  // namespace shard

@@ -1,0 +1,37 @@
+#pragma once
+// Comparing a run with its reference, and timing steps.
+
+#include <string>
+#include <vector>
+
+#include "exec/cluster.h"
+
+namespace shard {
+
+/// The largest difference between two arrays relative to the reference's largest magnitude.
+struct Difference {
+  std::string name;
+  double largest = 0;
+  std::int64_t index = 0;  ///< row-major, of the largest difference
+  double tolerance = 0;
+  bool has_non_finite = false;
+  bool is_ok() const { return !has_non_finite && largest <= tolerance; }
+};
+
+/// `tolerance` is relative to the largest magnitude of `expected`.
+Difference compare(const std::string& name, const HostTensor& actual, const HostTensor& expected,
+                   double tolerance);
+
+/// Mean, standard deviation over runs, median and minimum, per step.
+struct Timing {
+  int runs = 0;
+  int loops = 0;
+  Seconds mean, deviation, median, minimum;
+  double others_cpu = 0;  ///< cores kept busy by other processes meanwhile
+};
+
+/// Warms up (two steps), then `runs` runs of `loops` steps. `progress` (may be empty) is called
+/// between runs.
+Timing time_steps(Cluster& cluster, int runs, int loops, const std::function<void(int)>& progress);
+
+}  // namespace shard

@@ -1,0 +1,21 @@
+#pragma once
+// The unsharded reference: separate plain loops over the *unpartitioned* graph, in double
+// precision, sharing no kernel, no plan and no collective with the executor. Slow on purpose and
+// easy to check by eye.
+
+#include <vector>
+
+#include "base/host_tensor.h"
+#include "model/graph.h"
+
+namespace shard {
+
+/// Evaluates `graph` on whole arrays, one per graph input; returns one array per graph output,
+/// rounded once to its dtype. Region bodies run `times` times.
+std::vector<HostTensor> run_reference(const Graph& graph, const std::vector<HostTensor>& inputs);
+
+/// Bytes the reference needs for `graph` (values are freed after their last use); for refusing
+/// before allocating.
+Bytes reference_bytes(const Graph& graph);
+
+}  // namespace shard

@@ -1,0 +1,52 @@
+#pragma once
+// Reasons are data, recorded when a decision is made: which rule, which constraint, propagated from
+// where.
+
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "base/ids.h"
+#include "mesh/mesh.h"
+
+namespace shard {
+
+enum class ReasonKind {
+  rule,           ///< `rule` (from 1) at `at` gave the axes
+  no_rule,        ///< no rule names the logical axis `logical`
+  rule_none,      ///< a rule says None
+  blocked,        ///< rules matched, but their mesh axes were taken by dim `other_dim`
+  explicit_spec,  ///< `P(...)` written at `at`
+  unannotated,    ///< no spec: replicated
+  scalar,
+  follows,     ///< an optimizer slot mirrors its parameter
+  constraint,  ///< a `constrain` node at `at`
+  propagated,  ///< through node `via` along a factor from value `from`
+};
+
+/// Why one dim of a value has the axes it has.
+struct Reason {
+  ReasonKind kind = ReasonKind::unannotated;
+  int rule = 0;
+  LogicalAxis logical;
+  int other_dim = -1;
+  Location at;
+  NodeId via = NodeId::none;
+  ValueId from = ValueId::none;
+  std::string label;          ///< label of the factor, e.g. `batch`; empty when it has none
+  std::vector<AxisRef> axes;  ///< what was gained
+};
+
+/// A conflict that propagation resolved: at node `via` these axes wanted `loser` and stayed away.
+struct Conflict {
+  NodeId via = NodeId::none;
+  ValueId loser = ValueId::none;
+  int dim = -1;
+  std::vector<AxisRef> axes;
+  std::string why;
+};
+
+/// Reasons of one value, per dim the list in the order they happened.
+using ValueReasons = std::vector<std::vector<Reason>>;
+
+}  // namespace shard

@@ -1,0 +1,59 @@
+#pragma once
+// How an array is split: per dimension an ordered list of mesh axes, plus the axes over which it is
+// an unreduced sum. Never a list of devices, so 8 and 65,536 devices cost the same.
+
+#include <string>
+#include <vector>
+
+#include "base/tensor_type.h"
+#include "config/spec.h"
+#include "mesh/mesh.h"
+
+namespace shard {
+
+/// Axes of one dim, major to minor. An open dim may still gain axes at the minor end.
+struct DimSharding {
+  std::vector<AxisRef> axes;
+  bool is_open = false;
+
+  friend bool operator==(const DimSharding&, const DimSharding&) = default;
+};
+
+struct Sharding {
+  std::vector<DimSharding> dims;
+  std::vector<AxisRef> replicated;  ///< axes that may not be used for any dim
+  std::vector<AxisRef> unreduced;   ///< the value is the sum of the shards along these
+
+  int rank() const { return static_cast<int>(dims.size()); }
+  friend bool operator==(const Sharding&, const Sharding&) = default;
+};
+
+/// Fully open and empty: nothing is known yet.
+Sharding open_sharding(int rank);
+/// Closed, whole on every device.
+Sharding replicated_sharding(int rank);
+
+/// Number of parts of each dim.
+std::int64_t part_count(const DimSharding& dim);
+
+/// Local shape. Assumes every dim divides (checked when shardings are made; see `indivisible`).
+Shape local_shape(const Shape& shape, const Sharding& sharding);
+bool divides_evenly(const Shape& shape, const Sharding& sharding);
+
+/// The *effective* spec: size-1 axes and trailing Nones are dropped, 1-tuples unwrapped; entries
+/// padded to the rank as the guide prints them when `pad` (`P('data', None)`). Sub-axes print as
+/// `x:(1)2`.
+std::string spec_text(const Mesh& mesh, const Sharding& sharding);
+PartitionSpec effective_spec(const Mesh& mesh, const Sharding& sharding);
+
+/// Shardy's form: `[{"data"}, {"model", ?}]`, with `replicated={..}`, `unreduced={..}` when
+/// present.
+std::string to_string(const Mesh& mesh, const Sharding& sharding);
+
+/// The same split on the same devices (size-1 axes ignored, open flags ignored).
+bool is_equivalent(const Mesh& mesh, const Sharding& a, const Sharding& b);
+
+/// How many devices hold each piece: mesh size over the product of used axes.
+std::int64_t copy_count(const Mesh& mesh, const Sharding& sharding);
+
+}  // namespace shard

@@ -1,0 +1,39 @@
+#pragma once
+// Sharded graph to program: common factor axes per op, reshards, collectives, local shapes,
+// schedule, memory plan.
+
+#include "shard/sharded_graph.h"
+#include "spmd/program.h"
+
+namespace shard {
+
+/// Partitions, simplifies (equal reshards shared, all_reduce + all_slice to reduce_scatter, dead
+/// code), schedules (an update runs as soon as its gradient is ready), and plans the memory.
+Program partition(const ShardedGraph& sharded);
+
+/// Assigns offsets and fills `memory`. Offsets are multiples of 64.
+void plan_memory(Program& program);
+
+/// A line of the collectives table: equal collectives of the program, multiplied out over loops.
+struct CollectiveCount {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::vector<AxisRef> axes;
+  std::int64_t count = 0;  ///< executions per step
+  Bytes payload;           ///< each
+  Bytes wire;              ///< all executions together, per device
+};
+std::vector<CollectiveCount> count_collectives(const Program& program);
+
+/// How XLA's combiner would merge them: each entry is one merged collective with the positions
+/// (main body, or loop body) of its members. Collectives merge when kind, groups and reduction
+/// agree and none depends on another.
+struct MergedCollective {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::vector<AxisRef> axes;
+  int body = 0;
+  std::vector<int> members;  ///< instruction positions in that body
+  std::int64_t times = 1;    ///< how often it runs per step
+};
+std::vector<MergedCollective> xla_merge(const Program& program);
+
+}  // namespace shard

@@ -1,0 +1,27 @@
+#pragma once
+// From one sharding to another as a sequence of collectives (spec section 6.9).
+
+#include <vector>
+
+#include "shard/sharding.h"
+#include "spmd/program.h"
+
+namespace shard {
+
+/// One step and the sharding after it. Payload and wire bytes are filled in for `type`.
+struct ReshardStep {
+  Collective collective;
+  Sharding after;
+};
+
+/// The steps from `from` to `to` on one mesh; empty when they are equivalent. Both closed and even.
+std::vector<ReshardStep> plan_reshard(const Mesh& mesh, const TensorType& global,
+                                      const Sharding& from, const Sharding& to);
+
+/// Bytes one device sends with the bandwidth-optimal algorithm, `operand` being the local bytes
+/// before the collective: all_reduce 2(n-1)/n of it, all_gather (n-1) times it, reduce_scatter and
+/// all_to_all (n-1)/n of it, collective_permute all of it, all_slice 0. Source: "Collective
+/// Communication: Theory, Practice, and Experience" (2007), lower bounds.
+Bytes wire_bytes(CollectiveKind kind, Bytes operand, std::int64_t group_size);
+
+}  // namespace shard

@@ -1,0 +1,64 @@
+#pragma once
+// Reading files: one interface with two implementations (the disk; a map in memory for tests), and
+// the texts already read, so that the printer of diagnostics can show the line that is meant.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/diagnostic.h"
+
+namespace shard {
+
+/// Where texts come from. Paths are used as given in messages.
+class FileReader {
+ public:
+  virtual ~FileReader() = default;
+  /// The whole text, or nothing when there is no such file. A directory, an unreadable or too large
+  /// file (over 1 GiB) throws `Error` (`unreadable-file`).
+  virtual std::optional<std::string> read(const std::string& path) = 0;
+};
+
+class DiskReader : public FileReader {
+ public:
+  std::optional<std::string> read(const std::string& path) override;
+};
+
+class MemoryReader : public FileReader {
+ public:
+  explicit MemoryReader(std::map<std::string, std::string> files) : files_(std::move(files)) {}
+  std::optional<std::string> read(const std::string& path) override;
+
+ private:
+  std::map<std::string, std::string> files_;
+};
+
+/// The texts read so far by path.
+class Sources {
+ public:
+  explicit Sources(FileReader& reader) : reader_(reader) {}
+
+  /// Reads and keeps `path`. Throws `Error` `missing-file` at `asked_at` when it is not there
+  /// (with the nearest names of that folder when it can be listed), `empty-file` when it holds
+  /// nothing but blanks and comments.
+  const std::string& load(const std::string& path, const Location& asked_at = {});
+
+  /// Keeps a text that has no file of its own (a command-line override) under a pseudo path such as
+  /// `--set`.
+  void add(const std::string& path, std::string text);
+
+  /// Line `line` (from 1) of a text read before, without its newline; nothing when unknown.
+  std::optional<std::string_view> line(const std::string& path, int line) const;
+
+ private:
+  FileReader& reader_;
+  std::map<std::string, std::string> texts_;
+};
+
+/// The diagnostic as people read it: the line of `to_string`, the source line with a caret run
+/// under `at.length` columns, the hint. Ends with a newline. See style: the excerpt is left out
+/// when the source is not in `sources`.
+std::string render(const Diagnostic& diagnostic, const Sources& sources);
+
+}  // namespace shard
