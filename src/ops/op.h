@@ -46,7 +46,7 @@ enum class Op : std::uint8_t {
   minimum,
   power,
   relu_grad,   ///< (y, g): g where y > 0, else 0
-  equal_mask,  ///< (a, b): 1 where a == b, else 0, in a's dtype
+  equal_mask,  ///< (a, b): 1 where a == b, else 0, in their dtype
   // elementwise with attributes
   scale,  ///< attribute value: x * value
   shift,  ///< attribute value: x + value
@@ -60,10 +60,10 @@ enum class Op : std::uint8_t {
   transpose,  ///< attribute order
   broadcast,  ///< broadcast_in_dim: attributes shape, dims (result dim of each operand dim)
   constant,   ///< attributes shape, value, dtype: every element equals value
-  // optimizer updates, elementwise over the parameter; see optimizer.h in model for the operands
-  sgd_update,
-  momentum_update,
-  adam_update,
+  // optimizer updates, elementwise over the parameter; formulas in ops/update_ops.h
+  sgd_update,       ///< (param, grad) -> (param)
+  momentum_update,  ///< (param, trace, grad) -> (param, trace)
+  adam_update,      ///< (param, mu, nu, grad, count) -> (param, mu, nu)
   // regions
   repeat,  ///< a loop over a body region; see Graph
   count_,
@@ -79,13 +79,17 @@ enum class PassClass {
 class Builder;
 
 /// What a derivative is told: the op's own operands and results and the cotangent of each result
-/// (`ValueId::none` where a result's cotangent is zero).
+/// (`ValueId::none` where a result's cotangent is zero). `wanted` says per operand whether its
+/// cotangent is asked for (empty: all are); a derivative need not emit the others.
 struct DerivativeInput {
   Builder& builder;
   const Attributes& attributes;
   std::span<const ValueId> operands;
   std::span<const ValueId> results;
   std::span<const ValueId> cotangents;
+  std::span<const char> wanted;
+
+  bool wants(std::size_t operand) const { return wanted.empty() || wanted[operand] != 0; }
 };
 
 /// Types of the results, or a sentence that says what does not fit ("contracted sizes differ: 8 and
@@ -108,7 +112,7 @@ struct OpDef {
   bool is_elementwise;     ///< all operands and results share every dim (scalars excepted)
   bool may_reuse_operand;  ///< a result may be written over an operand of the same local type
   double flops_per_point;  ///< per point of the factor space
-  ShapeRule shape_rule;
+  ShapeRule shape_rule;    ///< nullptr: the region decides (repeat)
   FactorRuleFunction factor_rule;  ///< nullptr: no rule (constant, repeat)
   Derivative derivative;           ///< nullptr: not differentiable, its operands get no gradient
   std::string_view help;           ///< one line, for `describe` and the schema
@@ -119,7 +123,12 @@ std::span<const OpDef> op_table();
 const OpDef& def(Op op);
 std::optional<Op> op_named(std::string_view name);
 
+/// The result types by the op's shape rule; `InternalError` when the rule refuses them.
+std::vector<TensorType> result_types(Op op, std::span<const TensorType> operands,
+                                     const Attributes& attributes);
+
 /// Floating-point operations of one execution on these (global or local) types.
+/// Zero for ops without a factor rule; a `repeat`'s are those of its body.
 double flops_of(Op op, std::span<const TensorType> operands, std::span<const TensorType> results,
                 const Attributes& attributes);
 

@@ -1,0 +1,209 @@
+#include "ops/shape_rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shard {
+namespace {
+
+using Types = std::span<const TensorType>;
+using Dims = std::vector<std::int64_t>;
+
+ShapeResult one(TensorType type) { return std::vector<TensorType>{std::move(type)}; }
+
+std::string name_of(DType dtype) { return std::string(info(dtype).name); }
+
+/// Empty when `dims` are distinct positions of a tensor of `rank`; else what is wrong.
+std::string position_mistake(const Dims& dims, int rank) {
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] < 0 || dims[i] >= rank) {
+      return "there is no dim " + std::to_string(dims[i]) + " in rank " + std::to_string(rank);
+    }
+    if (std::find(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(i), dims[i]) !=
+        dims.begin() + static_cast<std::ptrdiff_t>(i)) {
+      return "dim " + std::to_string(dims[i]) + " is named twice";
+    }
+  }
+  return "";
+}
+
+bool contains(const Dims& dims, std::int64_t dim) {
+  return std::find(dims.begin(), dims.end(), dim) != dims.end();
+}
+
+/// The paired dims of a dot must have equal sizes.
+std::string pair_mistake(Types operands, const Dims& lhs, const Dims& rhs, const char* what) {
+  if (lhs.size() != rhs.size()) {
+    return std::string("both sides need as many ") + what + " dims: " + std::to_string(lhs.size()) +
+           " and " + std::to_string(rhs.size());
+  }
+  for (std::size_t i = 0; i < lhs.size(); ++i) {
+    const std::int64_t left = operands[0].shape[static_cast<std::size_t>(lhs[i])];
+    const std::int64_t right = operands[1].shape[static_cast<std::size_t>(rhs[i])];
+    if (left == right) continue;
+    return std::string(what) + " sizes differ: " + std::to_string(left) + " and " +
+           std::to_string(right);
+  }
+  return "";
+}
+
+std::string dot_mistake(Types operands, const Attributes& attributes) {
+  if (operands[0].dtype != operands[1].dtype) {
+    return "dtypes differ: " + name_of(operands[0].dtype) + " and " + name_of(operands[1].dtype);
+  }
+  for (const int side : {0, 1}) {
+    const std::string prefix = side == 0 ? "lhs_" : "rhs_";
+    Dims named = attributes.integers(prefix + "batch");
+    const Dims& contract = attributes.integers(prefix + "contract");
+    named.insert(named.end(), contract.begin(), contract.end());
+    const auto mistake = position_mistake(named, operands[static_cast<std::size_t>(side)].rank());
+    if (!mistake.empty()) return mistake;
+  }
+  const auto batch = pair_mistake(operands, attributes.integers("lhs_batch"),
+                                  attributes.integers("rhs_batch"), "batch");
+  if (!batch.empty()) return batch;
+  return pair_mistake(operands, attributes.integers("lhs_contract"),
+                      attributes.integers("rhs_contract"), "contracted");
+}
+
+void append_free_dims(Shape& shape, const TensorType& type, const Dims& batch,
+                      const Dims& contract) {
+  for (int dim = 0; dim < type.rank(); ++dim) {
+    if (contains(batch, dim) || contains(contract, dim)) continue;
+    shape.push_back(type.shape[static_cast<std::size_t>(dim)]);
+  }
+}
+
+/// Optimizer updates: the first `slots` operands and the gradient are shaped like the parameter.
+ShapeResult update_shape(Types operands, std::size_t slots) {
+  for (std::size_t i = 0; i <= slots; ++i) {
+    if (operands[i].shape != operands[0].shape) {
+      return "operand " + std::to_string(i) + " is " + to_string(operands[i]) +
+             ", the parameter is " + to_string(operands[0]);
+    }
+    if (!info(operands[i].dtype).is_float) {
+      return "needs floating point, not " + name_of(operands[i].dtype);
+    }
+  }
+  return std::vector<TensorType>(operands.begin(),
+                                 operands.begin() + static_cast<std::ptrdiff_t>(slots));
+}
+
+}  // namespace
+
+ShapeResult elementwise_shape(Types operands, const Attributes&) {
+  const TensorType* result = &operands[0];
+  for (const TensorType& type : operands) {
+    if (type.dtype == DType::boolean) return "needs numbers, not bool";
+    if (type.dtype != operands[0].dtype) {
+      return "dtypes differ: " + name_of(operands[0].dtype) + " and " + name_of(type.dtype);
+    }
+    if (type.rank() == 0) continue;
+    if (result->rank() == 0) result = &type;
+    if (type.shape != result->shape) {
+      return "shapes differ: " + to_string(*result) + " and " + to_string(type);
+    }
+  }
+  return one(*result);
+}
+
+ShapeResult float_elementwise_shape(Types operands, const Attributes& attributes) {
+  for (const TensorType& type : operands) {
+    if (!info(type.dtype).is_float) return "needs floating point, not " + name_of(type.dtype);
+  }
+  return elementwise_shape(operands, attributes);
+}
+
+ShapeResult value_shape(Types operands, const Attributes& attributes) {
+  const double value = attributes.number("value");
+  if (!info(operands[0].dtype).is_float && value != std::floor(value)) {
+    return name_of(operands[0].dtype) + " needs a whole number, not " + to_string(attributes);
+  }
+  return elementwise_shape(operands, attributes);
+}
+
+ShapeResult convert_shape(Types operands, const Attributes& attributes) {
+  const std::optional<DType> dtype = dtype_named(attributes.text("dtype"));
+  if (!dtype) return "there is no dtype '" + attributes.text("dtype") + "'";
+  return one({*dtype, operands[0].shape});
+}
+
+ShapeResult same_shape(Types operands, const Attributes&) { return one(operands[0]); }
+
+ShapeResult dot_shape(Types operands, const Attributes& attributes) {
+  std::string mistake = dot_mistake(operands, attributes);
+  if (!mistake.empty()) return mistake;
+  const Dims& batch = attributes.integers("lhs_batch");
+  TensorType result{operands[0].dtype, {}};
+  for (const std::int64_t dim : batch) {
+    result.shape.push_back(operands[0].shape[static_cast<std::size_t>(dim)]);
+  }
+  append_free_dims(result.shape, operands[0], batch, attributes.integers("lhs_contract"));
+  append_free_dims(result.shape, operands[1], attributes.integers("rhs_batch"),
+                   attributes.integers("rhs_contract"));
+  return one(std::move(result));
+}
+
+ShapeResult reduce_shape(Types operands, const Attributes& attributes) {
+  const Dims& dims = attributes.integers("dims");
+  std::string mistake = position_mistake(dims, operands[0].rank());
+  if (!mistake.empty()) return mistake;
+  if (operands[0].dtype == DType::boolean) return "needs numbers, not bool";
+  TensorType result{operands[0].dtype, {}};
+  append_free_dims(result.shape, operands[0], dims, {});
+  return one(std::move(result));
+}
+
+ShapeResult transpose_shape(Types operands, const Attributes& attributes) {
+  const Dims& order = attributes.integers("order");
+  std::string mistake = position_mistake(order, operands[0].rank());
+  if (!mistake.empty()) return mistake;
+  if (static_cast<int>(order.size()) != operands[0].rank()) {
+    return "the order names " + std::to_string(order.size()) + " of " +
+           std::to_string(operands[0].rank()) + " dims";
+  }
+  TensorType result{operands[0].dtype, {}};
+  for (const std::int64_t dim : order) {
+    result.shape.push_back(operands[0].shape[static_cast<std::size_t>(dim)]);
+  }
+  return one(std::move(result));
+}
+
+ShapeResult broadcast_shape(Types operands, const Attributes& attributes) {
+  const Dims& shape = attributes.integers("shape");
+  const Dims& dims = attributes.integers("dims");
+  if (static_cast<int>(dims.size()) != operands[0].rank()) {
+    return "dims names " + std::to_string(dims.size()) + " dims, the operand has " +
+           std::to_string(operands[0].rank());
+  }
+  std::string mistake = position_mistake(dims, static_cast<int>(shape.size()));
+  if (!mistake.empty()) return mistake;
+  if (!std::is_sorted(dims.begin(), dims.end())) return "dims are not ascending";
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    const std::int64_t from = operands[0].shape[i];
+    const std::int64_t to = shape[static_cast<std::size_t>(dims[i])];
+    if (from != to && from != 1) {
+      return "size " + std::to_string(from) + " does not broadcast to " + std::to_string(to);
+    }
+  }
+  return one({operands[0].dtype, shape});
+}
+
+ShapeResult constant_shape(Types, const Attributes& attributes) {
+  const std::optional<DType> dtype = dtype_named(attributes.text("dtype"));
+  if (!dtype) return "there is no dtype '" + attributes.text("dtype") + "'";
+  return one({*dtype, attributes.integers("shape")});
+}
+
+ShapeResult sgd_shape(Types operands, const Attributes&) { return update_shape(operands, 1); }
+
+ShapeResult momentum_shape(Types operands, const Attributes&) { return update_shape(operands, 2); }
+
+ShapeResult adam_shape(Types operands, const Attributes&) {
+  if (operands[4] != TensorType{DType::i32, {}}) {
+    return "the count is " + to_string(operands[4]) + ", not i32[]";
+  }
+  return update_shape(operands, 3);
+}
+
+}  // namespace shard
