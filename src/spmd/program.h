@@ -2,12 +2,20 @@
 // What each device does: one SPMD instruction list over local shapes, with collectives and a buffer
 // plan. The narrow waist: it can be printed, read back, verified, executed and costed.
 //
-// A buffer is a local array with a fixed place in the device's arena. Several buffers may share a
+// A buffer is a local array with a fixed place in the device's arena, written by one instruction
+// (or by the caller: inputs; or by a loop: parameters of its body). Several buffers may share a
 // place when their lives do not overlap (reuse) or when one is written over the other in place
 // (`alias_of`). Instruction lists are bodies: bodies[0] is the function, the others are bodies of
-// loops.
+// loops, each run by exactly one loop instruction.
+//
+// The guide's step on a mesh data 2 x model 4, in short (numbers are buffers):
+//   %9 = dot(%0, %1) {..}           f32[4,256]   kernel split over model: columns of the result
+//   %10 = relu(%9)                  f32[4,256]   written over %9
+//   %11 = dot(%10, %2) {..}         f32[4,1024]  a partial sum on each of the 4 devices of a row
+//   %12 = all_reduce(%11) model     f32[4,1024]  written over %11
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,13 +30,28 @@ namespace shard {
 
 enum class Category { input, parameter, optimizer, gradient, activation, collective, output };
 
+/// `alias_of` is set when the buffer has the place of another one:
+///   - the result of an instruction written over an operand that dies there (or over a buffer that
+///     died before, for donated outputs and loop carries);
+///   - a carry parameter of a loop body: the place of the loop's result for that carry;
+///   - an invariant parameter of a loop body: the place of the loop's operand.
+/// `stacked_of` is set for views: the slice of a stacked array that one iteration works on. The
+/// view of slice s starts `s * stride` bytes after the stacked buffer; s is the iteration of the
+/// loop with body `loop_body`, counted from the end when that loop runs in reverse. Slice
+/// parameters view the loop's stacked operand, stacked outputs view the loop's result, so neither
+/// is ever copied. `offset` of a view is that of slice 0. See `place_of`.
 struct Buffer {
   std::string name;
   TensorType type;  ///< local
   Category category = Category::activation;
   ValueId value = ValueId::none;  ///< the graph value it holds (a part of), none for temporaries
-  BufferId alias_of = BufferId::none;  ///< written in place over that buffer
-  Bytes offset;                        ///< in the arena; set by `plan_memory`
+  BufferId alias_of = BufferId::none;
+  BufferId stacked_of = BufferId::none;
+  int loop_body = -1;  ///< of views
+  Bytes stride;        ///< of views
+  Bytes offset;        ///< in the arena; set by `plan_memory`
+
+  friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
 enum class CollectiveKind {
@@ -49,6 +72,8 @@ struct CollectiveReason {
   std::string label;           ///< label of the factor that is summed (`hidden`)
   std::string from_spec;       ///< for reshards
   std::string to_spec;
+
+  friend bool operator==(const CollectiveReason&, const CollectiveReason&) = default;
 };
 
 struct Collective {
@@ -63,6 +88,8 @@ struct Collective {
   Bytes payload;  ///< local operand bytes (all_gather: local result bytes)
   Bytes wire;     ///< bytes a device sends with the optimal (ring) algorithm
   CollectiveReason why;
+
+  friend bool operator==(const Collective&, const Collective&) = default;
 };
 
 struct Instruction {
@@ -77,15 +104,23 @@ struct Instruction {
   NodeId node = NodeId::none;  ///< where it comes from
   Phase phase = Phase::forward;
   Iteration iteration;
+
+  friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
-/// Parameters and results as in Graph's regions. A loop copies carries in before, and at the end of
-/// each iteration moves the body's carry results to its carry parameters (no copy where they share
-/// a place).
+/// Parameters [carries..., slices..., invariants...] and results [carries..., outputs...], as in
+/// Graph's regions. A loop copies each carry operand to the place of its carry parameter before the
+/// first iteration, and at the end of each iteration the body's carry results to the places of the
+/// carry parameters, in order (no copy where they share a place). That order is always safe: a
+/// carry result is its own parameter, or written in the body and no other result. The place of a
+/// carry parameter is that of the loop's result, so nothing is copied at the end. Output results
+/// are views into the loop's stacked results; slice parameters are views into its operands.
 struct Body {
   std::vector<BufferId> parameters;
   std::vector<Instruction> instructions;
   std::vector<BufferId> results;
+
+  friend bool operator==(const Body&, const Body&) = default;
 };
 
 struct ProgramInput {
@@ -95,6 +130,8 @@ struct ProgramInput {
   int state_leaf = -1;
   TensorType global;
   Sharding sharding;
+
+  friend bool operator==(const ProgramInput&, const ProgramInput&) = default;
 };
 
 struct ProgramOutput {
@@ -105,11 +142,15 @@ struct ProgramOutput {
   int donates = -1;  ///< position in inputs whose place it has
   TensorType global;
   Sharding sharding;
+
+  friend bool operator==(const ProgramOutput&, const ProgramOutput&) = default;
 };
 
 struct CategoryBytes {
   Category category = Category::activation;
   Bytes bytes;  ///< at the peak
+
+  friend bool operator==(const CategoryBytes&, const CategoryBytes&) = default;
 };
 
 /// The memory of one device (all devices are alike). The peak is the highest byte of the arena ever
@@ -119,8 +160,10 @@ struct MemoryPlan {
   int peak_instruction =
       -1;           ///< index in bodies[0] (a loop counts as one) where most bytes are live
   Bytes peak_live;  ///< bytes live there (peak - peak_live is lost between buffers)
-  std::vector<BufferId> live_at_peak;  ///< largest first
-  std::vector<CategoryBytes> by_category;
+  std::vector<BufferId> live_at_peak;      ///< largest first
+  std::vector<CategoryBytes> by_category;  ///< sums to `peak_live`; categories with no byte absent
+
+  friend bool operator==(const MemoryPlan&, const MemoryPlan&) = default;
 };
 
 struct Program {
@@ -134,7 +177,14 @@ struct Program {
 
   const Buffer& buffer(BufferId id) const { return buffers[index_of(id)]; }
   const Body& main() const { return bodies.front(); }
+
+  friend bool operator==(const Program&, const Program&) = default;
 };
+
+/// Where a buffer lies in the arena right now. `slice_of_body[b]` is the slice on which the current
+/// iteration of the loop with body b works: the iteration, or `times - 1 - iteration` for a loop in
+/// reverse. Buffers that are in no loop and view nothing are simply at their offset.
+Bytes place_of(const Program& program, BufferId id, std::span<const std::int64_t> slice_of_body);
 
 /// The program as text, and back. `read_program` throws `Error` (`program-syntax`) with the line;
 /// it does not verify.
