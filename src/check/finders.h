@@ -1,0 +1,23 @@
+#pragma once
+// The finders, one per row of the finding table; each returns what it found, in order of the files.
+
+#include <vector>
+
+#include "check/findings.h"
+
+namespace shard {
+
+/// Large state that several devices hold whole pieces of, by the axes it is copied over.
+std::vector<Finding> find_replicated_large(const PlanFacts& facts, const FindingKind& kind);
+
+// about the rules
+std::vector<Finding> find_rules_never_used(const PlanFacts& facts, const FindingKind& kind);
+std::vector<Finding> find_rules_shadowed(const PlanFacts& facts, const FindingKind& kind);
+std::vector<Finding> find_unmatched_names(const PlanFacts& facts, const FindingKind& kind);
+
+// about the mesh
+std::vector<Finding> find_axes_unused(const PlanFacts& facts, const FindingKind& kind);
+std::vector<Finding> find_axes_of_size_one(const PlanFacts& facts, const FindingKind& kind);
+std::vector<Finding> find_no_input_split(const PlanFacts& facts, const FindingKind& kind);
+
+}  // namespace shard

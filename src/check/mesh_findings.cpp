@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <set>
+
+#include "check/finders.h"
+#include "check/mesh_use.h"
+
+namespace shard {
+namespace {
+
+std::set<int> axes_used_by_anything(const ShardedGraph& sharded) {
+  std::set<int> used;
+  for (const Sharding& sharding : sharded.shardings) used.merge(axes_of(sharding));
+  for (const Sharding& sharding : sharded.output_shardings) used.merge(axes_of(sharding));
+  return used;
+}
+
+/// Why nothing uses the axis: the rule that would bring it, or that there is none.
+std::string cause_of(const PlanFacts& facts, const MeshAxis& axis) {
+  for (std::size_t i = 0; i < facts.rules.rules.size(); ++i) {
+    const RuleConfig& rule = facts.rules.rules[i];
+    const auto& axes = rule.target.axes;
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) continue;
+    const std::string rule_text =
+        "rule " + std::to_string(i + 1) + " brings it to '" + rule.logical.text() + "'";
+    return facts.sharded.rule_uses[i].named == 0 ? rule_text + ", which no array has"
+                                                 : rule_text + ", but never decides";
+  }
+  return "no rule brings it to a logical axis";
+}
+
+}  // namespace
+
+std::set<int> axes_of(const Sharding& sharding) {
+  std::set<int> axes;
+  for (const DimSharding& dim : sharding.dims) {
+    for (const AxisRef& ref : dim.axes) {
+      if (ref.size > 1) axes.insert(ref.axis);
+    }
+  }
+  return axes;
+}
+
+std::set<int> axes_of_inputs(const ShardedGraph& sharded, bool state) {
+  std::set<int> axes;
+  for (const GraphInput& input : sharded.graph.inputs) {
+    if ((input.state_leaf >= 0) == state) axes.merge(axes_of(sharded.sharding(input.value)));
+  }
+  return axes;
+}
+
+std::vector<Finding> find_axes_unused(const PlanFacts& facts, const FindingKind& kind) {
+  const std::set<int> used = axes_used_by_anything(facts.sharded);
+  std::vector<Finding> found;
+  const auto& axes = facts.sharded.mesh.axes();
+  for (std::size_t position = 0; position < axes.size(); ++position) {
+    const MeshAxisInfo& axis = axes[position];
+    if (axis.size <= 1 || used.contains(static_cast<int>(position))) continue;
+    const std::string size = std::to_string(axis.size);
+    found.push_back({kind.severity, std::string(kind.id), axis.at,
+                     "no array uses " + axis.name.text() + " (" + size + "), so " + size +
+                         " devices at a time do the same work: " + cause_of(facts, axis.name),
+                     "", Bytes(0)});
+  }
+  return found;
+}
+
+std::vector<Finding> find_axes_of_size_one(const PlanFacts& facts, const FindingKind& kind) {
+  std::vector<Finding> found;
+  for (const MeshAxisInfo& axis : facts.sharded.mesh.axes()) {
+    if (axis.size != 1) continue;
+    found.push_back(
+        {kind.severity, std::string(kind.id), axis.at,
+         "mesh axis " + axis.name.text() + " has one device: what names it is not split", "",
+         Bytes(0)});
+  }
+  return found;
+}
+
+std::vector<Finding> find_no_input_split(const PlanFacts& facts, const FindingKind& kind) {
+  const auto& inputs = facts.sharded.graph.inputs;
+  const auto first = std::find_if(inputs.begin(), inputs.end(), [](const GraphInput& input) {
+    return input.role == Role::input;
+  });
+  if (first == inputs.end() || facts.sharded.mesh.device_count() == 1) return {};
+  if (!axes_of_inputs(facts.sharded, false).empty()) return {};
+  return {{kind.severity, std::string(kind.id), facts.sharded.graph.value(first->value).at,
+           "no input is split: each of the " + with_commas(facts.sharded.mesh.device_count()) +
+               " devices takes the whole batch",
+           "split a dim of " + first->path + " over a mesh axis", Bytes(0)}};
+}
+
+}  // namespace shard

@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "check/finders.h"
+#include "check/mesh_use.h"
+
+namespace shard {
+namespace {
+
+/// Smaller pieces are not worth a word.
+constexpr Bytes least_bytes{256 * 1024};
+
+struct Leaf {
+  const StateLeaf* leaf;
+  Sharding sharding;
+  Bytes local;
+};
+
+/// Leaves that are copied over the same axes.
+struct CopiedGroup {
+  std::vector<int> axes;
+  std::vector<Leaf> leaves;
+};
+
+std::vector<int> unused_axes(const Mesh& mesh, const Sharding& sharding) {
+  const std::set<int> used = axes_of(sharding);
+  std::vector<int> unused;
+  for (int axis = 0; axis < static_cast<int>(mesh.axes().size()); ++axis) {
+    if (mesh.size(axis) > 1 && !used.contains(axis)) unused.push_back(axis);
+  }
+  return unused;
+}
+
+std::vector<CopiedGroup> copied_groups(const PlanFacts& facts) {
+  std::map<std::vector<int>, std::vector<Leaf>> groups;
+  for (const GraphInput& input : facts.sharded.graph.inputs) {
+    if (input.state_leaf < 0) continue;
+    const StateLeaf& leaf = facts.model.state[static_cast<std::size_t>(input.state_leaf)];
+    const Sharding& sharding = facts.sharded.sharding(input.value);
+    const Bytes local = bytes_of({leaf.type.dtype, local_shape(leaf.type.shape, sharding)});
+    const std::vector<int> unused = unused_axes(facts.sharded.mesh, sharding);
+    if (!unused.empty() && local >= least_bytes) groups[unused].push_back({&leaf, sharding, local});
+  }
+  std::vector<CopiedGroup> all;
+  for (auto& [axes, leaves] : groups) all.push_back({axes, std::move(leaves)});
+  return all;
+}
+
+std::int64_t copies_of(const Mesh& mesh, const std::vector<int>& axes) {
+  std::int64_t copies = 1;
+  for (const int axis : axes) copies *= mesh.size(axis);
+  return copies;
+}
+
+Sharding with_axes(const Mesh& mesh, Sharding sharding, std::size_t dim,
+                   const std::vector<int>& axes) {
+  for (const int axis : axes) sharding.dims[dim].axes.push_back(mesh.full(axis));
+  return sharding;
+}
+
+std::string axes_text(const Mesh& mesh, const std::vector<int>& axes) {
+  std::string text;
+  for (const int axis : axes) {
+    text += (text.empty() ? "" : ", ") + mesh.axes()[static_cast<std::size_t>(axis)].name.text();
+  }
+  return text;
+}
+
+/// The dim of the leaf that all of `axes` would divide, an unsplit one first.
+std::optional<std::size_t> dim_to_split(const Mesh& mesh, const Leaf& leaf,
+                                        const std::vector<int>& axes) {
+  std::optional<std::size_t> best;
+  for (std::size_t dim = 0; dim < leaf.sharding.dims.size(); ++dim) {
+    if (!divides_evenly(leaf.leaf->type.shape, with_axes(mesh, leaf.sharding, dim, axes))) continue;
+    if (leaf.sharding.dims[dim].axes.empty()) return dim;
+    if (!best) best = dim;
+  }
+  return best;
+}
+
+/// The rule that would split most bytes of the group: `[embed, data]`, or `[hidden, [model, data]]`
+/// where the dim is split already.
+std::optional<std::string> rule_that_splits(const Mesh& mesh, const CopiedGroup& group) {
+  std::map<std::string, Bytes> bytes_of_rule;
+  for (const Leaf& leaf : group.leaves) {
+    const auto dim = dim_to_split(mesh, leaf, group.axes);
+    if (!dim || leaf.leaf->placement.logical() == nullptr) continue;
+    const auto& name = leaf.leaf->placement.logical()->names[*dim];
+    if (!name) continue;
+    std::vector<int> axes;
+    for (const AxisRef& ref : leaf.sharding.dims[*dim].axes) axes.push_back(ref.axis);
+    axes.insert(axes.end(), group.axes.begin(), group.axes.end());
+    const std::string target = axes_text(mesh, axes);
+    const std::string rule =
+        '[' + name->text() + ", " + (axes.size() > 1 ? '[' + target + ']' : target) + ']';
+    bytes_of_rule[rule] += leaf.local;
+  }
+  const auto most =
+      std::max_element(bytes_of_rule.begin(), bytes_of_rule.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == bytes_of_rule.end()) return {};
+  return most->first;
+}
+
+/// What to write instead: a rule where rules are asked, a spec where one is written.
+std::string fix_of(const Mesh& mesh, const CopiedGroup& group) {
+  if (const auto rule = rule_that_splits(mesh, group)) return "the rule " + *rule;
+  for (const Leaf& leaf : group.leaves) {
+    const auto dim = dim_to_split(mesh, leaf, group.axes);
+    if (!dim || leaf.leaf->follows >= 0) continue;
+    return spec_text(mesh, with_axes(mesh, leaf.sharding, *dim, group.axes)) + " instead of " +
+           spec_text(mesh, leaf.sharding) + " for " + leaf.leaf->path + " and its like";
+  }
+  return "";
+}
+
+/// Axes that split the inputs and no state, as data parallel training has them on purpose.
+bool are_pure_data_axes(const PlanFacts& facts, const std::vector<int>& axes) {
+  const std::set<int> of_inputs = axes_of_inputs(facts.sharded, false);
+  const std::set<int> of_state = axes_of_inputs(facts.sharded, true);
+  return std::all_of(axes.begin(), axes.end(), [&](int axis) {
+    return of_inputs.contains(axis) && !of_state.contains(axis);
+  });
+}
+
+Finding finding_of(const PlanFacts& facts, const CopiedGroup& group, const FindingKind& kind) {
+  const Mesh& mesh = facts.sharded.mesh;
+  const std::int64_t copies = copies_of(mesh, group.axes);
+  const bool whole = copies == mesh.device_count();
+  const bool by_design = !whole && are_pure_data_axes(facts, group.axes);
+  Bytes cost;
+  for (const Leaf& leaf : group.leaves) cost += Bytes(leaf.local.count() / copies * (copies - 1));
+  const std::string count = with_commas(static_cast<std::int64_t>(group.leaves.size()));
+  const std::string arrays = group.leaves.size() == 1 ? "array is" : "arrays are";
+  const std::string where =
+      whole ? "whole on all " + with_commas(copies) + " devices"
+            : "copied over " + axes_text(mesh, group.axes) + " (x" + with_commas(copies) + ')';
+  return {by_design ? Severity::note : kind.severity,
+          std::string(kind.id),
+          group.leaves.front().leaf->at,
+          count + ' ' + arrays + ' ' + where + ": " + with_commas(cost) +
+              " B per device would go if they were split",
+          fix_of(mesh, group),
+          cost};
+}
+
+}  // namespace
+
+std::vector<Finding> find_replicated_large(const PlanFacts& facts, const FindingKind& kind) {
+  std::vector<Finding> found;
+  for (const CopiedGroup& group : copied_groups(facts)) {
+    found.push_back(finding_of(facts, group, kind));
+  }
+  return found;
+}
+
+}  // namespace shard

@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "report/fold.h"
+#include "report/rows.h"
+#include "report/sections.h"
+#include "report/table.h"
+
+namespace shard {
+namespace {
+
+std::string number_range(const CollectiveRow& first, const CollectiveRow& last) {
+  if (first.number == last.number) return fmt::format("#{}", first.number);
+  return fmt::format("#{}-{}", first.number, last.number);
+}
+
+std::vector<std::string> table_row(const Layout& layout, const std::vector<CollectiveRow>& rows,
+                                   const std::vector<std::size_t>& group) {
+  std::vector<Clauses> whys;
+  std::int64_t count = 0;
+  Bytes wire;
+  for (const std::size_t position : group) {
+    whys.push_back(rows[position].why);
+    count += rows[position].count;
+    wire += rows[position].wire;
+  }
+  const CollectiveRow& first = rows[group.front()];
+  return {number_range(first, rows[group.back()]),
+          std::string(name_of(first.kind)),
+          first.axes,
+          std::to_string(first.group),
+          with_commas(count),
+          bytes_text(layout, first.payload),
+          bytes_text(layout, wire),
+          join(whys)};
+}
+
+std::string wire_line(const Plan& plan, const Layout& layout) {
+  std::string text;
+  for (const AxisWire& wire : wire_per_axis(plan.main())) {
+    text += fmt::format("   {} {}", wire.axes, bytes_text(layout, wire.wire));
+  }
+  if (text.empty()) return "";
+  return "wire per device and step:" + text.substr(2) + '\n';
+}
+
+/// `left out: W2 of ... (nothing returned needs it)`
+std::string left_out_line(const Plan& plan) {
+  if (plan.model.dropped.empty()) return "";
+  return fmt::format("left out: {} (nothing returned needs it)\n", join_folded(plan.model.dropped));
+}
+
+/// How many of each kind XLA's combiner would issue; only said where it differs from ours.
+std::string merged_line(const PlannedFunction& function) {
+  struct Tally {
+    std::int64_t ours = 0;
+    std::int64_t merged = 0;
+  };
+  std::map<std::string, Tally> tallies;
+  for (const MergedCollective& one : function.merged) {
+    if (one.kind == CollectiveKind::all_slice) continue;
+    Tally& tally = tallies[fmt::format("{} {}", name_of(one.kind),
+                                       axes_text(function.program.mesh, one.axes))];
+    tally.merged += one.times;
+    tally.ours += one.times * static_cast<std::int64_t>(one.members.size());
+  }
+  std::string text;
+  for (const auto& [name, tally] : tallies) {
+    if (tally.ours == tally.merged) continue;
+    text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", name, tally.ours, tally.merged);
+  }
+  return text.empty() ? "" : "XLA's combiner would merge: " + text + '\n';
+}
+
+}  // namespace
+
+std::string collectives_section(const Plan& plan, const Layout& layout) {
+  const std::vector<CollectiveRow> rows = collective_rows(plan.main());
+  const std::string left_out = left_out_line(plan);
+  if (rows.empty()) return "COLLECTIVES  none\n" + left_out;
+  Table table({{"COLLECTIVES"},
+               {""},
+               {"axis"},
+               {"group", true, 3},
+               {"count", true},
+               {"payload B", true},
+               {"wire B", true},
+               {"why"}});
+  for (const auto& group : collective_groups(rows)) table.add(table_row(layout, rows, group));
+  return table.render(layout.width, layout.color) + wire_line(plan, layout) +
+         merged_line(plan.main()) + left_out;
+}
+
+}  // namespace shard

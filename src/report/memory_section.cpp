@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/rows.h"
+#include "report/sections.h"
+
+namespace shard {
+namespace {
+
+constexpr std::size_t most_live_shown = 3;
+
+std::string instruction_text(const PlannedFunction& function, int position) {
+  if (position < 0) return "the start";
+  const Instruction& at = function.program.main().instructions[static_cast<std::size_t>(position)];
+  std::string text = at.kind == Instruction::Kind::loop ? "repeat"
+                     : at.collective                    ? std::string(name_of(at.collective->kind))
+                                                        : std::string(def(at.op).name);
+  if (at.node == NodeId::none) return text;
+  const std::string& layer = function.sharded.graph.node(at.node).name;
+  if (layer.empty()) return text;
+  return fmt::format("{} of {} ({})", text, layer, name_of(at.phase));
+}
+
+std::string live_text(const PlannedFunction& function, const Layout& layout) {
+  const std::vector<BufferId>& live = function.program.memory.live_at_peak;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(live.size(), most_live_shown); ++i) {
+    const Buffer& buffer = function.program.buffer(live[i]);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
+                        buffer.name.empty() ? name_of(buffer.category) : buffer.name,
+                        bytes_text(layout, bytes_of(buffer.type)));
+  }
+  if (live.size() > most_live_shown) {
+    text += fmt::format(" and {} more", live.size() - most_live_shown);
+  }
+  return text;
+}
+
+std::string fit_line(const Plan& plan, const Layout& layout) {
+  if (!plan.fit) return "";
+  const Bytes capacity = plan.fit->capacity;
+  const Bytes peak = plan.fit->peak;
+  const std::string where = plan.device.empty() ? "" : " of a " + plan.device;
+  const Bytes margin = plan.fit->fits() ? capacity - peak : peak - capacity;
+  const double share =
+      100.0 * static_cast<double>(margin.count()) / static_cast<double>(capacity.count());
+  return fmt::format("{}: the peak {} is {} {} the {}{} ({:.1f} %)\n",
+                     plan.fit->fits() ? "fits" : "does not fit", bytes_text(layout, peak),
+                     bytes_text(layout, margin), plan.fit->fits() ? "below" : "above",
+                     bytes_text(layout, capacity), where, share);
+}
+
+}  // namespace
+
+std::string memory_section(const Plan& plan, const Layout& layout) {
+  const PlannedFunction& function = plan.main();
+  const MemoryPlan& memory = function.program.memory;
+  std::string categories;
+  for (const CategoryBytes& one : memory.by_category) {
+    categories += fmt::format("  {} {}", name_of(one.category), bytes_text(layout, one.bytes));
+  }
+  const Bytes gaps = memory.peak - memory.peak_live;
+  if (gaps > Bytes(0)) categories += fmt::format("  gaps {}", bytes_text(layout, gaps));
+  std::string text =
+      emphasised(layout, "MEMORY", "1") + " per device at the peak:" + categories + '\n';
+  text +=
+      fmt::format("peak {} at {}, live: {}\n", bytes_text(layout, memory.peak),
+                  instruction_text(function, memory.peak_instruction), live_text(function, layout));
+  if (plan.train_step) {
+    text +=
+        fmt::format("apply alone: peak {}\n", bytes_text(layout, plan.apply.program.memory.peak));
+  }
+  text +=
+      "this is the peak of our executor's plan; XLA's fusion, layout padding, fragmentation and "
+      "runtime buffers are not modelled\n";
+  return text + fit_line(plan, layout);
+}
+
+}  // namespace shard

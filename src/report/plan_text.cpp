@@ -1,0 +1,93 @@
+#include "report/plan_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/sections.h"
+#include "report/semantics.h"
+
+namespace shard {
+namespace {
+
+struct SeverityLook {
+  const char* word;
+  const char* color;
+};
+
+SeverityLook look_of(Severity severity) {
+  constexpr SeverityLook looks[] = {{"error", "1;31"}, {"warning", "1;33"}, {"note", "1;36"}};
+  return looks[static_cast<std::size_t>(severity)];
+}
+
+std::int64_t count_of(const Plan& plan, Severity severity) {
+  return std::count_if(plan.findings.begin(), plan.findings.end(),
+                       [&](const Finding& finding) { return finding.severity == severity; });
+}
+
+std::string join_words(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace
+
+std::string bytes_text(const Layout& layout, Bytes bytes) {
+  return layout.human ? human(bytes) : with_commas(bytes);
+}
+
+std::string emphasised(const Layout& layout, const std::string& text, const char* code) {
+  return layout.color ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+}
+
+std::string counted(std::int64_t count, const std::string& noun) {
+  return with_commas(count) + ' ' + noun + (count == 1 ? "" : "s");
+}
+
+std::string header_line(const Plan& plan, const Layout& layout) {
+  const std::string function = plan.train_step
+                                   ? "train step (returns " + join_words(plan.model.returns) + ')'
+                                   : "apply (the model has no train step)";
+  return fmt::format("{}: {}, {}   mesh {}, {}, auto   rules {} (linen)   semantics {}\n",
+                     emphasised(layout, plan.model.name, "1"),
+                     counted(plan.model.parameter_count, "parameter"), function,
+                     to_string(plan.mesh), counted(plan.mesh.device_count(), "cpu device"),
+                     plan.rules_name, semantics_name);
+}
+
+std::string findings_section(const Plan& plan, const Layout& layout) {
+  std::string text;
+  for (const Finding& finding : plan.findings) {
+    const SeverityLook look = look_of(finding.severity);
+    const std::string place = to_string(finding.at);
+    text += fmt::format("{}{}  {}: {}\n", place.empty() ? "" : place + ": ",
+                        emphasised(layout, look.word, look.color), finding.id, finding.message);
+    if (!finding.fix.empty()) text += "  fix: " + finding.fix + '\n';
+  }
+  return text;
+}
+
+std::string verdict_line(const Plan& plan, const Layout& layout) {
+  const std::int64_t errors = count_of(plan, Severity::error);
+  const bool fits = !plan.fit || plan.fit->fits();
+  const bool ok = errors == 0 && fits;
+  return fmt::format("{}: {}, {}, {}{}\n",
+                     emphasised(layout, ok ? "plan ok" : "plan not ok", ok ? "1;32" : "1;31"),
+                     counted(errors, "error"),
+                     counted(count_of(plan, Severity::warning), "warning"),
+                     counted(count_of(plan, Severity::note), "note"), fits ? "" : ", does not fit");
+}
+
+std::string plan_text(const Plan& plan, const Layout& layout) {
+  std::string text = header_line(plan, layout);
+  for (const auto section :
+       {state_section, values_section, collectives_section, memory_section, findings_section}) {
+    const std::string part = section(plan, layout);
+    if (part.empty()) continue;
+    text += part + '\n';
+  }
+  return text + verdict_line(plan, layout);
+}
+
+}  // namespace shard

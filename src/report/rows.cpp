@@ -1,0 +1,259 @@
+#include "report/rows.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/check.h"
+
+namespace shard {
+namespace {
+
+ArrayRow array_row(const PlannedFunction& function, std::string name, ValueId value,
+                   const Sharding& sharding) {
+  const ShardedGraph& sharded = function.sharded;
+  const GraphValue& of = sharded.graph.value(value);
+  ArrayRow row;
+  row.name = std::move(name);
+  row.type = of.type;
+  row.spec = spec_text(sharded.mesh, sharding);
+  row.local = local_shape(of.type.shape, sharding);
+  row.bytes = bytes_of({of.type.dtype, row.local});
+  row.copies = copy_count(sharded.mesh, sharding);
+  row.why = of.type.shape.empty() ? Clauses{{"scalar", "", ""}} : why(sharded, value);
+  row.at = of.at;
+  return row;
+}
+
+/// Everything that follows its parameter and ended up split like it refers to the parameter's row.
+void link_followers(const Plan& plan, const std::vector<int>& row_of_leaf,
+                    std::vector<ArrayRow>& rows) {
+  for (std::size_t leaf = 0; leaf < row_of_leaf.size(); ++leaf) {
+    const int followed = plan.model.state[leaf].follows;
+    if (row_of_leaf[leaf] < 0 || followed < 0) continue;
+    const int target = row_of_leaf[static_cast<std::size_t>(followed)];
+    ArrayRow& row = rows[static_cast<std::size_t>(row_of_leaf[leaf])];
+    const ArrayRow& parameter = rows[static_cast<std::size_t>(target)];
+    if (row.spec != parameter.spec || row.type != parameter.type) continue;
+    row.follows = target;
+    row.why = {{"follows params", "", ""}};
+  }
+}
+
+bool is_shown(const Graph& graph, const GraphValue& value, const std::set<std::string>& shown) {
+  if (value.name.empty() || value.producer == NodeId::none) return false;
+  const Node& producer = graph.node(value.producer);
+  return producer.phase == Phase::forward && !shown.contains(value.name);
+}
+
+/// The values of a region and of the loops in it, in order of execution.
+void add_named_values(const PlannedFunction& function, const Region& region,
+                      std::set<std::string>& shown, std::vector<ArrayRow>& rows) {
+  const Graph& graph = function.sharded.graph;
+  for (const NodeId id : region.nodes) {
+    const Node& node = graph.node(id);
+    if (node.region != RegionId::none) {
+      add_named_values(function, graph.region(node.region), shown, rows);
+      continue;
+    }
+    for (const ValueId result : node.results) {
+      const GraphValue& value = graph.value(result);
+      if (!is_shown(graph, value, shown)) continue;
+      shown.insert(value.name);
+      rows.push_back(array_row(function, value.name, result, function.sharded.sharding(result)));
+      rows.back().role = Role::output;
+    }
+  }
+}
+
+std::string layer_of(const Graph& graph, NodeId node) {
+  return node == NodeId::none ? "" : graph.node(node).name;
+}
+
+/// The words before and after the layer's name, by what made the collective necessary.
+Clauses collective_why(const PlannedFunction& function, const Instruction& instruction) {
+  const Graph& graph = function.sharded.graph;
+  const CollectiveReason& reason = instruction.collective->why;
+  const std::string layer = layer_of(graph, reason.node);
+  const std::string axes = axes_text(function.program.mesh, instruction.collective->axes);
+  if (reason.kind == CollectiveReason::Kind::partial_sum) {
+    const bool is_gradient =
+        std::any_of(instruction.results.begin(), instruction.results.end(), [&](BufferId result) {
+          return function.program.buffer(result).category == Category::gradient;
+        });
+    const std::string lead = reason.phase == Phase::forward ? "forward: "
+                             : is_gradient                  ? "gradient of "
+                                                            : "backward: gradient into ";
+    return {{lead, layer, " sums over " + reason.label + ", split over " + axes}};
+  }
+  const std::array<std::string_view, 6> wanted = {"",           "operand",    "result",
+                                                  "constraint", "loop carry", "output"};
+  return {{std::string(name_of(reason.phase)) + ": ", layer,
+           " " + std::string(wanted[static_cast<std::size_t>(reason.kind)]) + " from " +
+               reason.from_spec + " to " + reason.to_spec}};
+}
+
+CollectiveRow collective_row(const PlannedFunction& function, const Instruction& instruction,
+                             std::int64_t times) {
+  const Collective& collective = *instruction.collective;
+  CollectiveRow row;
+  row.kind = collective.kind;
+  row.axes = axes_text(function.program.mesh, collective.axes);
+  row.group = product(collective.axes);
+  row.count = times;
+  row.payload = collective.payload;
+  row.wire = times * collective.wire;
+  row.phase = instruction.phase;
+  row.why = collective_why(function, instruction);
+  if (collective.why.node != NodeId::none) {
+    row.at = function.sharded.graph.node(collective.why.node).at;
+  }
+  return row;
+}
+
+void add_collectives(const PlannedFunction& function, int body, std::int64_t times,
+                     std::vector<CollectiveRow>& rows) {
+  const Program& program = function.program;
+  for (const Instruction& one : program.bodies[static_cast<std::size_t>(body)].instructions) {
+    if (one.kind == Instruction::Kind::loop) {
+      add_collectives(function, one.body, times * one.attributes.integer("times"), rows);
+    } else if (one.kind == Instruction::Kind::collective &&
+               one.collective->kind != CollectiveKind::all_slice) {
+      rows.push_back(collective_row(function, one, times));
+    }
+  }
+}
+
+/// What must be equal for collectives to stand in one line.
+std::string key_of(const CollectiveRow& row) {
+  return std::string(name_of(row.kind)) + '\n' + row.axes + '\n' + std::to_string(row.count) +
+         '\n' + std::to_string(row.payload.count()) + '\n' + fold_key(row.why);
+}
+
+}  // namespace
+
+std::vector<ArrayRow> state_rows(const Plan& plan) {
+  const PlannedFunction& function = plan.main();
+  std::vector<ArrayRow> rows;
+  std::vector<int> row_of_leaf(plan.model.state.size(), -1);
+  for (const GraphInput& input : function.sharded.graph.inputs) {
+    if (input.state_leaf < 0) continue;
+    row_of_leaf[static_cast<std::size_t>(input.state_leaf)] = static_cast<int>(rows.size());
+    rows.push_back(
+        array_row(function, input.path, input.value, function.sharded.sharding(input.value)));
+    rows.back().role = input.role;
+    rows.back().at = plan.model.state[static_cast<std::size_t>(input.state_leaf)].at;
+  }
+  link_followers(plan, row_of_leaf, rows);
+  return rows;
+}
+
+std::vector<ArrayRow> value_rows(const PlannedFunction& function) {
+  const Graph& graph = function.sharded.graph;
+  std::vector<ArrayRow> rows;
+  std::set<std::string> shown;
+  for (const GraphInput& input : graph.inputs) {
+    if (input.state_leaf >= 0) continue;
+    rows.push_back(
+        array_row(function, input.path, input.value, function.sharded.sharding(input.value)));
+    if (!rows.back().why.empty()) rows.back().why.front().lead.insert(0, "input, ");
+    shown.insert(input.path);
+  }
+  add_named_values(function, graph.body(), shown, rows);
+  return rows;
+}
+
+std::vector<ArrayRow> output_rows(const PlannedFunction& function) {
+  const Graph& graph = function.sharded.graph;
+  std::vector<ArrayRow> rows;
+  for (std::size_t position = 0; position < graph.outputs.size(); ++position) {
+    const GraphOutput& output = graph.outputs[position];
+    if (output.state_leaf >= 0) continue;
+    rows.push_back(array_row(function, output.path, output.value,
+                             function.sharded.output_shardings[position]));
+    rows.back().role = output.role;
+    const bool is_placed = output.placement && output.placement->at.is_known();
+    if (is_placed) rows.back().why = {{"output, " + short_place(output.placement->at), "", ""}};
+  }
+  return rows;
+}
+
+std::vector<CollectiveRow> collective_rows(const PlannedFunction& function) {
+  std::vector<CollectiveRow> found;
+  add_collectives(function, 0, 1, found);
+  std::vector<CollectiveRow> ordered;
+  for (const auto& group : collective_groups(found)) {
+    for (const std::size_t position : group) {
+      ordered.push_back(found[position]);
+      ordered.back().number = static_cast<int>(ordered.size());
+    }
+  }
+  return ordered;
+}
+
+std::vector<std::vector<std::size_t>> collective_groups(const std::vector<CollectiveRow>& rows) {
+  std::vector<std::vector<std::size_t>> groups;
+  std::map<std::string, std::size_t> group_of;
+  for (std::size_t position = 0; position < rows.size(); ++position) {
+    const auto [place, is_new] = group_of.try_emplace(key_of(rows[position]), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(position);
+  }
+  return groups;
+}
+
+std::vector<AxisWire> wire_per_axis(const PlannedFunction& function) {
+  std::map<std::vector<int>, AxisWire> by_axes;
+  for (const CollectiveCount& count : function.collectives) {
+    std::vector<int> mesh_axes;
+    for (const AxisRef& ref : count.axes) mesh_axes.push_back(ref.axis);
+    std::sort(mesh_axes.begin(), mesh_axes.end());
+    if (count.wire == Bytes(0)) continue;
+    AxisWire& wire = by_axes[mesh_axes];
+    wire.wire += count.wire;
+    wire.mesh_axes = mesh_axes;
+  }
+  std::vector<AxisWire> all;
+  for (auto& [mesh_axes, wire] : by_axes) {
+    for (const int axis : mesh_axes) {
+      const auto& info = function.program.mesh.axes()[static_cast<std::size_t>(axis)];
+      wire.axes += (wire.axes.empty() ? "" : ",") + info.name.text();
+    }
+    all.push_back(std::move(wire));
+  }
+  return all;
+}
+
+std::string_view name_of(CollectiveKind kind) {
+  constexpr std::array<std::string_view, 6> names = {"all_reduce",         "all_gather",
+                                                     "reduce_scatter",     "all_to_all",
+                                                     "collective_permute", "all_slice"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name_of(Phase phase) {
+  constexpr std::array<std::string_view, 3> names = {"forward", "backward", "update"};
+  return names[static_cast<std::size_t>(phase)];
+}
+
+std::string_view name_of(Category category) {
+  constexpr std::array<std::string_view, 7> names = {
+      "inputs",      "parameters",         "optimizer", "gradients",
+      "activations", "collective buffers", "outputs"};
+  return names[static_cast<std::size_t>(category)];
+}
+
+std::string_view name_of(Role role) {
+  constexpr std::array<std::string_view, 7> names = {"input", "parameter", "optimizer", "step",
+                                                     "loss",  "gradient",  "output"};
+  return names[static_cast<std::size_t>(role)];
+}
+
+std::string axes_text(const Mesh& mesh, const std::vector<AxisRef>& axes) {
+  std::string text;
+  for (const AxisRef& axis : axes) text += (text.empty() ? "" : ",") + to_string(mesh, axis);
+  return text;
+}
+
+}  // namespace shard

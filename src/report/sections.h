@@ -1,0 +1,28 @@
+#pragma once
+// The sections of `plan`'s screen, each with its title and a final newline; empty when there is
+// nothing to say.
+
+#include <string>
+
+#include "report/plan.h"
+
+namespace shard {
+
+std::string header_line(const Plan& plan, const Layout& layout);
+std::string state_section(const Plan& plan, const Layout& layout);
+std::string values_section(const Plan& plan, const Layout& layout);
+std::string collectives_section(const Plan& plan, const Layout& layout);
+std::string memory_section(const Plan& plan, const Layout& layout);
+std::string findings_section(const Plan& plan, const Layout& layout);
+std::string verdict_line(const Plan& plan, const Layout& layout);
+
+/// Exact with commas, or with a binary unit for --human.
+std::string bytes_text(const Layout& layout, Bytes bytes);
+
+/// SGR bold or colour around `text` when the layout has colour.
+std::string emphasised(const Layout& layout, const std::string& text, const char* code);
+
+/// `1 error`, `2 errors`.
+std::string counted(std::int64_t count, const std::string& noun);
+
+}  // namespace shard

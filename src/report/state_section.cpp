@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <map>
+
+#include "report/fold.h"
+#include "report/rows.h"
+#include "report/sections.h"
+#include "report/table.h"
+
+namespace shard {
+namespace {
+
+constexpr std::string_view params_prefix = "params/";
+
+/// Parameters first, then what belongs to them, then the step counter.
+int rank_of(Role role) {
+  if (role == Role::parameter) return 0;
+  return role == Role::optimizer ? 1 : 2;
+}
+
+/// The optimizer tree that mirrors the parameters: `opt_state/0/mu` for a slot of a parameter.
+std::string slot_tree(const ArrayRow& slot, const ArrayRow& parameter) {
+  const std::string tail = parameter.name.substr(params_prefix.size());
+  if (!parameter.name.starts_with(params_prefix) || !slot.name.ends_with('/' + tail)) return "";
+  return slot.name.substr(0, slot.name.size() - tail.size() - 1);
+}
+
+/// Trees that mirror every parameter exactly, in order of appearance, with their members.
+struct Mirror {
+  std::string tree;
+  std::vector<const ArrayRow*> members;
+};
+
+std::vector<Mirror> mirrors_of(const std::vector<ArrayRow>& rows) {
+  std::vector<Mirror> mirrors;
+  for (const ArrayRow& row : rows) {
+    if (row.follows < 0) continue;
+    const std::string tree = slot_tree(row, rows[static_cast<std::size_t>(row.follows)]);
+    if (tree.empty()) continue;
+    auto place = std::find_if(mirrors.begin(), mirrors.end(),
+                              [&](const Mirror& mirror) { return mirror.tree == tree; });
+    if (place == mirrors.end()) place = mirrors.insert(mirrors.end(), Mirror{tree, {}});
+    place->members.push_back(&row);
+  }
+  const auto parameters = std::count_if(
+      rows.begin(), rows.end(), [](const ArrayRow& row) { return row.role == Role::parameter; });
+  std::erase_if(mirrors, [&](const Mirror& mirror) {
+    return static_cast<std::ptrdiff_t>(mirror.members.size()) != parameters || parameters < 2;
+  });
+  return mirrors;
+}
+
+/// `opt_state/0/{mu,nu}/... (8 each)`; one tree: `opt_state/0/trace/... (8)`.
+std::string mirror_name(const std::vector<Mirror>& mirrors) {
+  const std::string& first = mirrors.front().tree;
+  const std::string count = std::to_string(mirrors.front().members.size());
+  if (mirrors.size() == 1) return first + "/... (" + count + ')';
+  const std::size_t owner = first.rfind('/') + 1;
+  std::string leaves;
+  for (const Mirror& mirror : mirrors) {
+    leaves += (leaves.empty() ? "" : ",") + mirror.tree.substr(owner);
+  }
+  return first.substr(0, owner) + '{' + leaves + "}/... (" + count + " each)";
+}
+
+/// All trees stand in one row when they have the same owner.
+bool have_one_owner(const std::vector<Mirror>& mirrors) {
+  return std::all_of(mirrors.begin(), mirrors.end(), [&](const Mirror& mirror) {
+    const std::string& first = mirrors.front().tree;
+    const std::size_t owner = first.rfind('/') + 1;
+    return mirror.tree.compare(0, owner, first, 0, owner) == 0 &&
+           mirror.tree.find('/', owner) == std::string::npos;
+  });
+}
+
+std::string times(const Layout& layout, std::size_t count, Bytes each) {
+  const std::string bytes = bytes_text(layout, each);
+  return count == 1 ? bytes : std::to_string(count) + " x " + bytes;
+}
+
+std::vector<std::string> mirror_row(const Layout& layout, const std::vector<Mirror>& mirrors) {
+  Bytes each;
+  bool same_copies = true;
+  const ArrayRow& first = *mirrors.front().members.front();
+  for (const ArrayRow* member : mirrors.front().members) {
+    each += member->bytes;
+    same_copies = same_copies && member->copies == first.copies;
+  }
+  return {mirror_name(mirrors),
+          std::string(info(first.type.dtype).name),
+          "as params",
+          "",
+          "",
+          times(layout, mirrors.size(), each),
+          same_copies ? std::to_string(first.copies) : "",
+          "follows params"};
+}
+
+std::vector<std::string> folded_row(const Layout& layout,
+                                    const std::vector<const ArrayRow*>& rows) {
+  std::vector<std::string> names;
+  std::vector<Clauses> whys;
+  for (const ArrayRow* row : rows) {
+    names.push_back(row->name);
+    whys.push_back(row->why);
+  }
+  const ArrayRow& first = *rows.front();
+  return {fold_names(names),
+          std::string(info(first.type.dtype).name),
+          to_string(first.type.shape),
+          first.spec,
+          to_string(first.local),
+          times(layout, rows.size(), first.bytes),
+          std::to_string(first.copies),
+          join(whys)};
+}
+
+FoldItem fold_item(const ArrayRow& row, bool unfold) {
+  return {row.name, (unfold ? row.name : "") + to_string(row.type) + row.spec + fold_key(row.why)};
+}
+
+/// The lines of one role; a tree that mirrors the parameters is one line.
+void add_role(Table& table, const Layout& layout, const std::vector<ArrayRow>& rows, int rank,
+              const std::vector<Mirror>& mirrors) {
+  std::vector<const ArrayRow*> members;
+  std::vector<FoldItem> items;
+  for (const ArrayRow& row : rows) {
+    const bool is_mirrored = std::any_of(mirrors.begin(), mirrors.end(), [&](const Mirror& mirror) {
+      return std::find(mirror.members.begin(), mirror.members.end(), &row) != mirror.members.end();
+    });
+    if (rank_of(row.role) != rank || is_mirrored) continue;
+    members.push_back(&row);
+    items.push_back(fold_item(row, layout.unfold));
+  }
+  for (const auto& group : fold_groups(items)) {
+    std::vector<const ArrayRow*> folded;
+    for (const std::size_t position : group) folded.push_back(members[position]);
+    table.add(folded_row(layout, folded));
+  }
+}
+
+void add_total(Table& table, const Layout& layout, const std::vector<ArrayRow>& rows) {
+  Bytes local;
+  Bytes whole;
+  for (const ArrayRow& row : rows) {
+    local += row.bytes;
+    whole += bytes_of(row.type);
+  }
+  table.add({counted(static_cast<std::int64_t>(rows.size()), "array"), "", "", "", "",
+             bytes_text(layout, local), "", "whole: " + bytes_text(layout, whole)});
+}
+
+}  // namespace
+
+std::string state_section(const Plan& plan, const Layout& layout) {
+  const std::vector<ArrayRow> rows = state_rows(plan);
+  if (rows.empty()) return "";
+  Table table({{"STATE"},
+               {"dtype", false, 3},
+               {"shape"},
+               {"spec"},
+               {"local", false, 4},
+               {"B/device", true},
+               {"copies", true, 2},
+               {"why"}});
+  std::vector<Mirror> mirrors;
+  if (!layout.unfold) mirrors = mirrors_of(rows);
+  if (!mirrors.empty() && !have_one_owner(mirrors)) mirrors.resize(1);
+  add_role(table, layout, rows, 0, mirrors);
+  add_role(table, layout, rows, 1, mirrors);
+  if (!mirrors.empty()) table.add(mirror_row(layout, mirrors));
+  add_role(table, layout, rows, 2, mirrors);
+  add_total(table, layout, rows);
+  return table.render(layout.width, layout.color);
+}
+
+}  // namespace shard

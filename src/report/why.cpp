@@ -1,0 +1,119 @@
+#include "report/why.h"
+
+#include <algorithm>
+
+#include "report/fold.h"
+
+namespace shard {
+namespace {
+
+std::string last_part(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::string owner(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+/// How the reason of `value` calls another value: the last part alone for a parameter of the same
+/// layer.
+std::string name_seen_from(const Graph& graph, ValueId value, ValueId other) {
+  const std::string& name = graph.value(other).name;
+  const std::string layer = graph.value(value).name;
+  const std::string params = "params/";
+  if (name.starts_with(params)) {
+    const std::string of_layer = owner(name.substr(params.size()));
+    if (of_layer == layer || of_layer == owner(layer)) return last_part(name);
+  }
+  return name.empty() ? "%" + std::to_string(index_of(other)) : name;
+}
+
+std::string targets(const Mesh& mesh, const std::vector<AxisRef>& axes) {
+  if (axes.empty()) return "None";
+  std::string text;
+  for (const AxisRef& axis : axes) text += (text.empty() ? "" : ", ") + to_string(mesh, axis);
+  return axes.size() == 1 ? text : '[' + text + ']';
+}
+
+std::string with_place(const std::string& word, const Location& at) {
+  const std::string place = short_place(at);
+  if (word.empty() || place.empty()) return word + place;
+  return word + ", " + place;
+}
+
+Clause clause_of(const ShardedGraph& sharded, ValueId value, const Reason& reason) {
+  const std::string logical = reason.logical.text();
+  const std::string rule = "rule " + std::to_string(reason.rule);
+  switch (reason.kind) {
+    case ReasonKind::rule:
+      return {rule + " [" + logical + ", " + targets(sharded.mesh, reason.axes) + ']', "", ""};
+    case ReasonKind::no_rule:
+      return {"no rule for " + logical, "", ""};
+    case ReasonKind::rule_none:
+      return {rule + " [" + logical + ", None]", "", ""};
+    case ReasonKind::blocked:
+      return {logical + " lost its axes to dim " + std::to_string(reason.other_dim), "", ""};
+    case ReasonKind::explicit_spec:
+      return {with_place("", reason.at), "", ""};
+    case ReasonKind::unannotated:
+      return {"no spec", "", ""};
+    case ReasonKind::scalar:
+      return {"scalar", "", ""};
+    case ReasonKind::follows:
+      return {"follows params", "", ""};
+    case ReasonKind::constraint:
+      return {with_place("constraint", reason.at), "", ""};
+    case ReasonKind::output:
+      return {with_place("output", reason.at), "", ""};
+    case ReasonKind::unconstrained:
+      return {with_place("left open", reason.at), "", ""};
+    case ReasonKind::uneven:
+      return {targets(sharded.mesh, reason.axes) + " does not divide dim", "", ""};
+    case ReasonKind::propagated:
+      return {"from ", name_seen_from(sharded.graph, value, reason.from),
+              reason.label.empty() ? "" : " along " + reason.label};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string short_place(const Location& at) {
+  if (!at.is_known()) return "";
+  return last_part(at.file) + ':' + std::to_string(at.line);
+}
+
+Clauses why(const ShardedGraph& sharded, ValueId value) {
+  Clauses clauses;
+  for (const std::vector<Reason>& dim : sharded.reasons[index_of(value)]) {
+    for (const Reason& reason : dim) {
+      Clause clause = clause_of(sharded, value, reason);
+      if (std::find(clauses.begin(), clauses.end(), clause) == clauses.end()) {
+        clauses.push_back(std::move(clause));
+      }
+    }
+  }
+  return clauses;
+}
+
+std::string fold_key(const Clauses& clauses) {
+  std::string key;
+  for (const Clause& clause : clauses) key += clause.lead + '\n' + clause.tail + '\n';
+  return key;
+}
+
+std::string join(const std::vector<Clauses>& rows) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.front().size(); ++i) {
+    std::vector<std::string> names;
+    for (const Clauses& row : rows) names.push_back(row[i].name);
+    const Clause& clause = rows.front()[i];
+    if (!text.empty()) text += "; ";
+    text += clause.lead + (clause.name.empty() ? "" : join_folded(names)) + clause.tail;
+  }
+  return text;
+}
+
+}  // namespace shard
