@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/diagnostic.h"
 
@@ -18,17 +19,21 @@ class FileReader {
   /// The whole text, or nothing when there is no such file. A directory, an unreadable or too large
   /// file (over 1 GiB) throws `Error` (`unreadable-file`).
   virtual std::optional<std::string> read(const std::string& path) = 0;
+  /// Names of the files and folders in `folder`, sorted; empty when it cannot be listed.
+  virtual std::vector<std::string> list(const std::string& folder) = 0;
 };
 
 class DiskReader : public FileReader {
  public:
   std::optional<std::string> read(const std::string& path) override;
+  std::vector<std::string> list(const std::string& folder) override;
 };
 
 class MemoryReader : public FileReader {
  public:
   explicit MemoryReader(std::map<std::string, std::string> files) : files_(std::move(files)) {}
   std::optional<std::string> read(const std::string& path) override;
+  std::vector<std::string> list(const std::string& folder) override;
 
  private:
   std::map<std::string, std::string> files_;
@@ -39,9 +44,10 @@ class Sources {
  public:
   explicit Sources(FileReader& reader) : reader_(reader) {}
 
-  /// Reads and keeps `path`. Throws `Error` `missing-file` at `asked_at` when it is not there
-  /// (with the nearest names of that folder when it can be listed), `empty-file` when it holds
-  /// nothing but blanks and comments.
+  /// Reads and keeps `path` (a byte order mark is dropped). The text stays where it is for the life
+  /// of this object. Throws `Error` `missing-file` at `asked_at` when it is not there (with the
+  /// nearest name of that folder when it can be listed), `empty-file` when it holds nothing but
+  /// blanks and comments; what the reader throws gets `asked_at` as its place.
   const std::string& load(const std::string& path, const Location& asked_at = {});
 
   /// Keeps a text that has no file of its own (a command-line override) under a pseudo path such as
@@ -56,9 +62,7 @@ class Sources {
   std::map<std::string, std::string> texts_;
 };
 
-/// The diagnostic as people read it: the line of `to_string`, the source line with a caret run
-/// under `at.length` columns, the hint. Ends with a newline. See style: the excerpt is left out
-/// when the source is not in `sources`.
+/// The diagnostic as people read it; see `text/render.h`.
 std::string render(const Diagnostic& diagnostic, const Sources& sources);
 
 }  // namespace shard

@@ -20,7 +20,7 @@ struct TextNode {
   Kind kind = Kind::null;
   std::string scalar;
   bool quoted = false;
-  Location at;
+  Location at;                     ///< of a quoted scalar: its opening quote
   std::vector<TextNode> items;     ///< of a sequence
   std::vector<TextEntry> entries;  ///< of a map, in file order
 
@@ -39,7 +39,13 @@ struct TextEntry {
   TextNode value;
 };
 
-/// `a map`, `a list`, `text 'foo'`, `nothing`: for "found ..." in messages.
+/// `a map`, `a list`, `'foo'`, `nothing`: for "found ..." in messages.
 std::string describe(const TextNode& node);
+
+/// The same kinds, keys, texts and quoting in the same order, wherever they stand.
+bool same_content(const TextNode& a, const TextNode& b);
+
+/// Where the text of a scalar starts: behind the quote of a quoted one.
+Location content_at(const TextNode& scalar);
 
 }  // namespace shard
