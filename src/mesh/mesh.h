@@ -66,6 +66,7 @@ std::string to_string(const Mesh& mesh, const AxisRef& ref);
 /// `data 2 x model 4`.
 std::string to_string(const Mesh& mesh);
 
+/// Product of the sizes: the number of parts a dim split over `refs` has; 1 for none.
 std::int64_t product(const std::vector<AxisRef>& refs);
 
 /// Replica groups of a collective over `refs`: all positions with equal coordinates outside `refs`;
@@ -74,8 +75,9 @@ std::int64_t product(const std::vector<AxisRef>& refs);
 std::vector<std::vector<std::int64_t>> replica_groups(const Mesh& mesh,
                                                       const std::vector<AxisRef>& refs);
 
-/// Builds and checks the mesh of a rules file: axes unique, sizes positive, product within 2^31 and
-/// equal to the device count where `devices` says one (`mesh-size`). Throws `Error`.
+/// Builds and checks the mesh of a rules file. Throws `Error` with all of: `duplicate-mesh-axis`,
+/// `bad-mesh-axis` (no name), `bad-mesh-size` (below 1), `mesh-too-large` (product over 2^31),
+/// `mesh-size` (the product is not the count that `devices` says), `unknown-devices` (not `cpu-N`).
 Mesh make_mesh(const RulesConfig& rules);
 
 }  // namespace shard

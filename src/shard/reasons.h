@@ -3,6 +3,7 @@
 // where.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -19,23 +20,36 @@ enum class ReasonKind {
   explicit_spec,  ///< `P(...)` written at `at`
   unannotated,    ///< no spec: replicated
   scalar,
-  follows,     ///< an optimizer slot mirrors its parameter
-  constraint,  ///< a `constrain` node at `at`
-  propagated,  ///< through node `via` along a factor from value `from`
+  follows,        ///< an optimizer slot mirrors its parameter
+  constraint,     ///< a `constrain` node at `at`
+  propagated,     ///< through node `via` along a factor from value `from`
+  output,         ///< the function's output number `output`, placed at `at`, asks for it
+  unconstrained,  ///< left to propagation by the spec at `at`
+  uneven,         ///< propagation offered `axes`, but they do not divide the dim
 };
 
 /// Why one dim of a value has the axes it has.
 struct Reason {
   ReasonKind kind = ReasonKind::unannotated;
-  int rule = 0;
-  LogicalAxis logical;
+  int rule = 0;         ///< from 1: the general rules, then those of each part, in file order
+  LogicalAxis logical;  ///< the dim's logical axis where the spec has one
   int other_dim = -1;
+  int output = -1;
   Location at;
   NodeId via = NodeId::none;
   ValueId from = ValueId::none;
   std::string label;          ///< label of the factor, e.g. `batch`; empty when it has none
-  std::vector<AxisRef> axes;  ///< what was gained
+  std::vector<AxisRef> axes;  ///< what was gained, or lost when `uneven`
 };
+
+/// A reason with what most kinds have.
+inline Reason reason_for(ReasonKind kind, Location at = {}, std::vector<AxisRef> axes = {}) {
+  Reason reason;
+  reason.kind = kind;
+  reason.at = std::move(at);
+  reason.axes = std::move(axes);
+  return reason;
+}
 
 /// A conflict that propagation resolved: at node `via` these axes wanted `loser` and stayed away.
 struct Conflict {
@@ -43,7 +57,9 @@ struct Conflict {
   ValueId loser = ValueId::none;
   int dim = -1;
   std::vector<AxisRef> axes;
-  std::string why;
+  ValueId from = ValueId::none;  ///< the value that has them
+  std::string label;             ///< of the factor along which they came
+  std::string why;  ///< `dim 1 has model already`, `its sharding is given`, `... differ`
 };
 
 /// Reasons of one value, per dim the list in the order they happened.

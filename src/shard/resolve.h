@@ -1,17 +1,25 @@
 #pragma once
-// Specs through the rules to shardings, each dim with its reason (Flax Linen's resolver).
+// Specs through the rules to shardings, each dim with its reason (Flax Linen's resolver, spec
+// sections 1.1 and 2.3).
 
 #include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/tensor_type.h"
 #include "config/rules_config.h"
+#include "shard/axes.h"
 #include "shard/reasons.h"
 #include "shard/sharding.h"
 
 namespace shard {
 
-/// What became of each rule of the file over all arrays asked so far; for findings.
+/// What became of each rule of the file over all arrays asked so far; for findings. The general
+/// rules first, then those of each part, in file order.
 struct RuleUse {
   int fired = 0;  ///< dims it decided
   int named = 0;  ///< dims whose name it has
@@ -19,43 +27,96 @@ struct RuleUse {
 };
 
 struct Resolved {
-  Sharding sharding;   ///< closed
+  Sharding sharding;   ///< closed but for UNCONSTRAINED dims; without size-1 axes
   PartitionSpec spec;  ///< as the resolver of Linen returns it
   ValueReasons reasons;
   bool is_constraint = true;  ///< false: no constraint at all (unmatched: no-constraint)
 };
 
+/// Flax Linen's `logical_to_mesh_axes`: ordered rules, all-or-nothing tuples, fall-through. One
+/// entry per name; `rule_of` has the index of the rule that decided each dim or -1. Names must not
+/// repeat.
+struct LinenAnswer {
+  /// A rule that names the dim but lost, and the dim that had one of its mesh axes.
+  struct Blocked {
+    int rule = 0;
+    int other_dim = 0;
+  };
+  std::vector<PartitionEntry> entries;
+  std::vector<int> rule_of;
+  std::vector<std::vector<Blocked>> blocked;
+};
+LinenAnswer logical_to_mesh_axes(const LogicalSpec& names, std::span<const RuleConfig> rules);
+
+/// Names that occur more than once, each once, in order of first occurrence; Linen refuses them.
+std::vector<LogicalAxis> repeated_names(const LogicalSpec& names);
+
+/// One array whose spec is asked for.
+struct SpecQuestion {
+  const SpecConfig& spec;
+  const TensorType& type;
+  Part part = Part::params;
+  std::string what;                       ///< how messages call it: `params/DotReluDot_0/W2`
+  std::span<const std::string> labels{};  ///< per dim, for messages; may be empty
+};
+
 /// Resolves specs against one rule set and mesh. Mistakes go to the Diagnostics given
 /// (`duplicate-logical-name`, `unknown-mesh-axis`, `duplicate-mesh-axis`, `rank-mismatch`,
-/// `indivisible` naming dim, size, factor per axis and the nearest legal sizes, `unmatched-name`)
-/// and the dim is then left whole, so that one run reports them all.
+/// `indivisible` naming dim, size, factor per axis and the nearest legal sizes, `unmatched-name`,
+/// `unconstrained-argument`) and the dim is then left whole, so that one run reports them all. The
+/// same mistake at the same place is reported once, for the first array that meets it.
+///
+/// An unannotated array is replicated. `unmatched: no-constraint` concerns constraints only
+/// (activations), as in Flax; arguments and results are then whole in the unmatched dims.
 class Resolver {
  public:
+  /// Keeps references to all three.
   Resolver(const RulesConfig& rules, const Mesh& mesh, Diagnostics& diagnostics);
 
-  /// `what` is how messages call the array (`params/DotReluDot_0/W2`).
-  Resolved resolve(const SpecConfig& spec, const TensorType& type, Part part,
-                   const std::string& what);
+  Resolved resolve(const SpecQuestion& question);
 
   const std::vector<RuleUse>& uses() const { return uses_; }
   /// Logical names asked for that no rule has, in order of first use, with where.
   const std::vector<std::pair<LogicalAxis, Location>>& unmatched() const { return unmatched_; }
 
  private:
+  /// The rules asked for one part, in order, with their numbers in the file (from 0).
+  struct PartRules {
+    std::vector<RuleConfig> rules;
+    std::vector<int> numbers;
+  };
+
+  /// What makes a mistake the same as one that was reported already.
+  struct Mistake {
+    std::string id;
+    Location at;
+    std::string what;
+    std::string detail;
+  };
+
+  PartRules rules_of(Part part) const;
+  Reason reason_of(const LogicalSpec& names, const LinenAnswer& answer, const PartRules& asked,
+                   std::size_t dim);
+  Resolved resolve_logical(const LogicalSpec& names, const SpecQuestion& question);
+  Resolved resolve_mesh(const PartitionSpec& spec, const SpecQuestion& question);
+  void note_uses(const LogicalSpec& names, const PartRules& rules, const SpecQuestion& question);
+  bool check_names(const LogicalSpec& names, const SpecQuestion& question);
+  bool check_matched(const LogicalSpec& names, const std::vector<int>& rule_of,
+                     const SpecQuestion& question);
+  bool check_rank(std::size_t entries, const std::string& spec, const SpecQuestion& question);
+  void place(Resolved& resolved, const SpecQuestion& question);
+  Axes axes_of(const Resolved& resolved, std::size_t dim, const SpecQuestion& question);
+  void drop_repeated(Resolved& resolved, const SpecQuestion& question);
+  void drop_indivisible(Resolved& resolved, const SpecQuestion& question);
+  void check_unconstrained(const Resolved& resolved, const SpecQuestion& question);
+  void report(const Mistake& mistake, std::string message, std::string hint);
+
   const RulesConfig& rules_;
   const Mesh& mesh_;
   Diagnostics& diagnostics_;
   std::vector<RuleUse> uses_;
   std::vector<std::pair<LogicalAxis, Location>> unmatched_;
+  std::set<std::string> reported_;
 };
-
-/// Flax Linen's `logical_to_mesh_axes`: ordered rules, all-or-nothing tuples, fall-through. One
-/// entry per name; `rule_of` gets the index of the rule that decided each dim or -1.
-struct LinenAnswer {
-  std::vector<PartitionEntry> entries;
-  std::vector<int> rule_of;
-  std::vector<std::vector<int>> blocked_rules;  ///< rules that named the dim but lost
-};
-LinenAnswer logical_to_mesh_axes(const LogicalSpec& names, const std::vector<RuleConfig>& rules);
 
 }  // namespace shard

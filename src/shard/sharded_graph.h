@@ -3,6 +3,7 @@
 // is partitioned.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/rules_config.h"
@@ -15,9 +16,9 @@
 namespace shard {
 
 struct ShardedGraph {
-  Graph graph;
+  Graph graph;  ///< the graph given, with a copy of a constant for each further sharding it needs
   Mesh mesh;
-  std::vector<Sharding> shardings;         ///< by ValueId; all closed, even, after `shard_graph`
+  std::vector<Sharding> shardings;         ///< by ValueId; all closed and even
   std::vector<ValueReasons> reasons;       ///< by ValueId
   std::vector<Sharding> output_shardings;  ///< by position in graph.outputs: what the caller gets
   std::vector<Sharding> constraints;       ///< by position in graph.placements
@@ -30,22 +31,15 @@ struct ShardedGraph {
 
 /// Resolves inputs, outputs and constraints, then propagates to a fixed point (spec section 6: op
 /// priorities, aggressive strategy, data-flow edges through `repeat`). Throws `Error` with all
-/// mistakes of resolution.
+/// mistakes of resolution (see Resolver).
+///
+/// Inputs are closed, unannotated state is replicated; an unannotated data input and an output
+/// without a placement are left to propagation. Where JAX would pad, a dim keeps the axes that
+/// divide it evenly (reason `uneven`). A fully unmatched or null constraint is none.
 ShardedGraph shard_graph(Graph graph, const RulesConfig& rules, const Mesh& mesh);
 
-/// Propagation alone, for the conformance tests and `shard_graph`: `shardings` by ValueId holds
-/// what is given. `results` are the closed or open shardings of the function's results, updated
-/// too.
-struct Propagation {
-  std::vector<Sharding> shardings;
-  std::vector<Sharding> results;
-  std::vector<ValueReasons> reasons;
-  std::vector<Conflict> conflicts;
-};
-Propagation propagate(const Graph& graph, const Mesh& mesh, std::vector<Sharding> shardings,
-                      std::vector<Sharding> results, const std::vector<Sharding>& constraints);
-
-/// The sharded graph as text (`--dump-stages`): the graph with every value's sharding.
+/// The sharded graph as text (`--dump-stages`): the mesh, then the graph with every value's
+/// sharding, e.g. `f32[8,1024] @ P('data', None)`, then what the outputs are handed over as.
 std::string to_string(const ShardedGraph& sharded);
 
 }  // namespace shard

@@ -1,6 +1,9 @@
 #pragma once
 // How an array is split: per dimension an ordered list of mesh axes, plus the axes over which it is
 // an unreduced sum. Never a list of devices, so 8 and 65,536 devices cost the same.
+//
+// On the mesh data 2 x model 4 the kernel [1024, 1024] with dims [{}, {model}] has four pieces of
+// [1024, 256]; each is on two devices, because `data` is not used.
 
 #include <string>
 #include <vector>
@@ -32,28 +35,34 @@ struct Sharding {
 Sharding open_sharding(int rank);
 /// Closed, whole on every device.
 Sharding replicated_sharding(int rank);
+/// The same axes, every dim closed.
+Sharding closed(Sharding sharding);
 
-/// Number of parts of each dim.
+/// Number of parts of one dim.
 std::int64_t part_count(const DimSharding& dim);
 
-/// Local shape. Assumes every dim divides (checked when shardings are made; see `indivisible`).
+/// Local shape. Every dim must divide (checked when shardings are made; see `indivisible`), else
+/// `InternalError`.
 Shape local_shape(const Shape& shape, const Sharding& sharding);
 bool divides_evenly(const Shape& shape, const Sharding& sharding);
 
-/// The *effective* spec: size-1 axes and trailing Nones are dropped, 1-tuples unwrapped; entries
-/// padded to the rank as the guide prints them when `pad` (`P('data', None)`). Sub-axes print as
-/// `x:(1)2`.
+/// The *effective* spec, size-1 axes dropped and 1-tuples unwrapped, padded with None to the rank:
+/// `P('data', None)`, `P('x',)` for rank 1; `P()` when nothing is split, whatever the rank.
+/// Sub-axes print as `x:(1)2`.
 std::string spec_text(const Mesh& mesh, const Sharding& sharding);
+/// The same without trailing Nones.
 PartitionSpec effective_spec(const Mesh& mesh, const Sharding& sharding);
 
-/// Shardy's form: `[{"data"}, {"model", ?}]`, with `replicated={..}`, `unreduced={..}` when
+/// Shardy's form: `[{"data"}, {"model", ?}]`, with `, replicated={..}`, `, unreduced={..}` when
 /// present.
 std::string to_string(const Mesh& mesh, const Sharding& sharding);
 
-/// The same split on the same devices (size-1 axes ignored, open flags ignored).
+/// The same split on the same devices (size-1 axes and open flags ignored, consecutive sub-axes
+/// joined).
 bool is_equivalent(const Mesh& mesh, const Sharding& a, const Sharding& b);
 
-/// How many devices hold each piece: mesh size over the product of used axes.
+/// How many devices hold each piece: mesh size over the product of the used axes (those of the dims
+/// and the unreduced ones).
 std::int64_t copy_count(const Mesh& mesh, const Sharding& sharding);
 
 }  // namespace shard

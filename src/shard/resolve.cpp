@@ -1,0 +1,299 @@
+#include "shard/resolve.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/nearest.h"
+#include "shard/axes.h"
+#include "shard/legal_sizes.h"
+
+namespace shard {
+namespace {
+
+std::vector<std::string> axis_names(const Mesh& mesh) {
+  std::vector<std::string> names;
+  for (const MeshAxisInfo& axis : mesh.axes()) names.push_back(axis.name.text());
+  return names;
+}
+
+std::string dim_name(std::size_t dim, const SpecQuestion& question) {
+  std::string label;
+  if (dim < question.labels.size()) label = question.labels[dim];
+  if (const LogicalSpec* names = question.spec.logical()) {
+    if (dim < names->names.size() && names->names[dim]) label = names->names[dim]->text();
+  }
+  return "dim " + std::to_string(dim) + (label.empty() ? "" : " (" + label + ")");
+}
+
+/// The place that decided the dim: the rule, or the spec itself.
+const Location& place_of(const Resolved& resolved, std::size_t dim, const SpecQuestion& question) {
+  for (const Reason& reason : resolved.reasons[dim]) {
+    if (reason.kind == ReasonKind::rule) return reason.at;
+  }
+  return question.spec.at;
+}
+
+Resolved unplaced(const SpecQuestion& question) {
+  Resolved resolved;
+  resolved.sharding = replicated_sharding(question.type.rank());
+  resolved.reasons.resize(question.type.shape.size());
+  return resolved;
+}
+
+std::string quoted_names(const std::vector<LogicalAxis>& names) {
+  std::string text;
+  for (const LogicalAxis& name : names) text += (text.empty() ? "'" : ", '") + name.text() + "'";
+  return text;
+}
+
+}  // namespace
+
+Resolver::Resolver(const RulesConfig& rules, const Mesh& mesh, Diagnostics& diagnostics)
+    : rules_(rules), mesh_(mesh), diagnostics_(diagnostics) {
+  for (const RuleConfig& rule : rules.rules) uses_.push_back({0, 0, rule.at});
+  for (const PartRulesConfig& part : rules.rules_for) {
+    for (const RuleConfig& rule : part.rules) uses_.push_back({0, 0, rule.at});
+  }
+}
+
+Resolved Resolver::resolve(const SpecQuestion& question) {
+  Resolved resolved;
+  if (const LogicalSpec* names = question.spec.logical()) {
+    resolved = resolve_logical(*names, question);
+  } else if (const PartitionSpec* spec = question.spec.mesh()) {
+    resolved = resolve_mesh(*spec, question);
+  } else {
+    resolved = unplaced(question);
+    for (auto& reasons : resolved.reasons) {
+      reasons.push_back(reason_for(ReasonKind::unannotated, question.spec.at));
+    }
+  }
+  place(resolved, question);
+  return resolved;
+}
+
+Resolver::PartRules Resolver::rules_of(Part part) const {
+  PartRules asked;
+  int number = static_cast<int>(rules_.rules.size());
+  for (const PartRulesConfig& own : rules_.rules_for) {
+    for (const RuleConfig& rule : own.rules) {
+      if (own.part == part) {
+        asked.rules.push_back(rule);
+        asked.numbers.push_back(number);
+      }
+      ++number;
+    }
+  }
+  const std::size_t first_general = asked.rules.size();
+  asked.rules.insert(asked.rules.end(), rules_.rules.begin(), rules_.rules.end());
+  asked.numbers.resize(asked.rules.size());
+  std::iota(asked.numbers.begin() + static_cast<std::ptrdiff_t>(first_general), asked.numbers.end(),
+            0);
+  return asked;
+}
+
+Resolved Resolver::resolve_logical(const LogicalSpec& names, const SpecQuestion& question) {
+  Resolved resolved = unplaced(question);
+  if (!check_names(names, question) ||
+      !check_rank(names.names.size(), to_string(names), question)) {
+    return resolved;
+  }
+  const PartRules asked = rules_of(question.part);
+  note_uses(names, asked, question);
+  const LinenAnswer answer = logical_to_mesh_axes(names, asked.rules);
+  resolved.is_constraint = check_matched(names, answer.rule_of, question);
+  resolved.spec.entries = answer.entries;
+  for (std::size_t dim = 0; dim < resolved.reasons.size(); ++dim) {
+    Reason reason = dim < names.names.size() ? reason_of(names, answer, asked, dim) : Reason{};
+    if (dim >= names.names.size()) reason.kind = ReasonKind::explicit_spec;
+    if (!reason.at.is_known()) reason.at = question.spec.at;
+    resolved.reasons[dim].push_back(std::move(reason));
+  }
+  return resolved;
+}
+
+Reason Resolver::reason_of(const LogicalSpec& names, const LinenAnswer& answer,
+                           const PartRules& asked, std::size_t dim) {
+  if (!names.names[dim]) return reason_for(ReasonKind::explicit_spec);
+  Reason reason = reason_for(ReasonKind::no_rule);
+  reason.logical = *names.names[dim];
+  std::size_t rule = 0;
+  if (answer.rule_of[dim] >= 0) {
+    rule = static_cast<std::size_t>(answer.rule_of[dim]);
+    const PartitionEntry& target = asked.rules[rule].target;
+    const bool is_none = target.axes.empty() && !target.is_unconstrained;
+    reason.kind = is_none ? ReasonKind::rule_none : ReasonKind::rule;
+    uses_[static_cast<std::size_t>(asked.numbers[rule])].fired += 1;
+  } else if (!answer.blocked[dim].empty()) {
+    rule = static_cast<std::size_t>(answer.blocked[dim].front().rule);
+    reason.kind = ReasonKind::blocked;
+    reason.other_dim = answer.blocked[dim].front().other_dim;
+  } else {
+    return reason;
+  }
+  reason.rule = asked.numbers[rule] + 1;
+  reason.at = asked.rules[rule].at;
+  return reason;
+}
+
+Resolved Resolver::resolve_mesh(const PartitionSpec& spec, const SpecQuestion& question) {
+  Resolved resolved = unplaced(question);
+  if (!check_rank(spec.entries.size(), to_string(spec), question)) return resolved;
+  resolved.spec = spec;
+  for (auto& reasons : resolved.reasons) {
+    reasons.push_back(reason_for(ReasonKind::explicit_spec, question.spec.at));
+  }
+  return resolved;
+}
+
+void Resolver::note_uses(const LogicalSpec& names, const PartRules& asked,
+                         const SpecQuestion& question) {
+  for (const std::optional<LogicalAxis>& name : names.names) {
+    if (!name) continue;
+    bool is_known = false;
+    for (std::size_t i = 0; i < asked.rules.size(); ++i) {
+      if (asked.rules[i].logical != *name) continue;
+      is_known = true;
+      uses_[static_cast<std::size_t>(asked.numbers[i])].named += 1;
+    }
+    const bool is_noted = std::any_of(unmatched_.begin(), unmatched_.end(),
+                                      [&](const auto& noted) { return noted.first == *name; });
+    if (!is_known && !is_noted) unmatched_.emplace_back(*name, question.spec.at);
+  }
+}
+
+bool Resolver::check_names(const LogicalSpec& names, const SpecQuestion& question) {
+  const std::vector<LogicalAxis> repeated = repeated_names(names);
+  if (repeated.empty()) return true;
+  report({"duplicate-logical-name", question.spec.at, question.what, to_string(names)},
+         "dims " + quoted_names(repeated) + " occur more than once in array names " +
+             to_string(names) + " of " + question.what,
+         "give each dim a name of its own, or None");
+  return false;
+}
+
+bool Resolver::check_matched(const LogicalSpec& names, const std::vector<int>& rule_of,
+                             const SpecQuestion& question) {
+  if (rules_.unmatched == Unmatched::unsharded) return true;
+  bool is_matched = true;
+  for (std::size_t dim = 0; dim < names.names.size(); ++dim) {
+    if (!names.names[dim] || rule_of[dim] >= 0) continue;
+    is_matched = false;
+    if (rules_.unmatched != Unmatched::error) continue;
+    std::vector<std::string> known;
+    for (const RuleConfig& rule : rules_.rules) known.push_back(rule.logical.text());
+    const std::string name = names.names[dim]->text();
+    report({"unmatched-name", question.spec.at, question.what, name},
+           "'" + name + "' of " + to_string(names) + ", the names of " + question.what +
+               ", did not match a rule",
+           did_you_mean(name, known, "the rules name"));
+  }
+  return is_matched || rules_.unmatched == Unmatched::error || question.part != Part::activations;
+}
+
+bool Resolver::check_rank(std::size_t entries, const std::string& spec,
+                          const SpecQuestion& question) {
+  if (entries <= question.type.shape.size()) return true;
+  report({"rank-mismatch", question.spec.at, question.what, spec},
+         spec + " is only valid for values of rank at least " + std::to_string(entries) + ", but " +
+             question.what + " is " + to_string(question.type) + " of rank " +
+             std::to_string(question.type.rank()),
+         question.type.rank() == 0 ? "For scalars the PartitionSpec should be P()" : "");
+  return false;
+}
+
+void Resolver::place(Resolved& resolved, const SpecQuestion& question) {
+  check_unconstrained(resolved, question);
+  for (std::size_t dim = 0; dim < resolved.spec.entries.size(); ++dim) {
+    resolved.sharding.dims[dim].axes = axes_of(resolved, dim, question);
+    resolved.sharding.dims[dim].is_open = resolved.spec.entries[dim].is_unconstrained;
+    if (resolved.sharding.dims[dim].is_open) {
+      resolved.reasons[dim].front().kind = ReasonKind::unconstrained;
+    }
+  }
+  drop_repeated(resolved, question);
+  drop_indivisible(resolved, question);
+  for (std::size_t dim = 0; dim < resolved.sharding.dims.size(); ++dim) {
+    Axes& axes = resolved.sharding.dims[dim].axes;
+    std::erase_if(axes, [](const AxisRef& axis) { return axis.size == 1; });
+    if (!resolved.reasons[dim].empty()) resolved.reasons[dim].front().axes = axes;
+  }
+}
+
+Axes Resolver::axes_of(const Resolved& resolved, std::size_t dim, const SpecQuestion& question) {
+  Axes axes;
+  for (const MeshAxis& name : resolved.spec.entries[dim].axes) {
+    if (const std::optional<int> axis = mesh_.find(name)) {
+      axes.push_back(mesh_.full(*axis));
+      continue;
+    }
+    const Location& at = place_of(resolved, dim, question);
+    report({"unknown-mesh-axis", at, question.what, name.text()},
+           "mesh axis '" + name.text() + "' of " + to_string(resolved.spec) + " for " +
+               question.what + " is not found in mesh " + to_string(mesh_),
+           did_you_mean(name.text(), axis_names(mesh_), "the mesh has"));
+  }
+  return axes;
+}
+
+void Resolver::drop_repeated(Resolved& resolved, const SpecQuestion& question) {
+  std::set<int> used;
+  for (std::size_t dim = 0; dim < resolved.sharding.dims.size(); ++dim) {
+    Axes kept;
+    for (const AxisRef& axis : resolved.sharding.dims[dim].axes) {
+      if (used.insert(axis.axis).second) {
+        kept.push_back(axis);
+        continue;
+      }
+      report({"duplicate-mesh-axis", place_of(resolved, dim, question), question.what,
+              to_string(mesh_, axis)},
+             to_string(resolved.spec) + " of " + question.what + " has duplicate entries for `" +
+                 to_string(mesh_, axis) + "`",
+             "a mesh axis can split at most one dim of an array");
+    }
+    resolved.sharding.dims[dim].axes = std::move(kept);
+  }
+}
+
+void Resolver::drop_indivisible(Resolved& resolved, const SpecQuestion& question) {
+  for (std::size_t dim = 0; dim < resolved.sharding.dims.size(); ++dim) {
+    Axes& axes = resolved.sharding.dims[dim].axes;
+    const std::int64_t size = question.type.shape[dim];
+    const std::int64_t parts = product(axes);
+    if (size % parts == 0) continue;
+    report({"indivisible", question.spec.at, question.what,
+            std::to_string(dim) + ":" + std::to_string(size)},
+           dim_name(dim, question) + " of " + question.what + " has size " + std::to_string(size) +
+               ", and " + to_string(resolved.spec) + " splits it " + std::to_string(parts) +
+               " ways (" + factors_text(mesh_, axes) + "), which should evenly divide the shape " +
+               to_string(question.type.shape),
+           "nearest legal sizes: " + nearest_sizes(size, parts));
+    axes.clear();
+  }
+}
+
+void Resolver::check_unconstrained(const Resolved& resolved, const SpecQuestion& question) {
+  if (question.part == Part::activations) return;
+  const auto& entries = resolved.spec.entries;
+  const bool has_unconstrained =
+      std::any_of(entries.begin(), entries.end(),
+                  [](const PartitionEntry& entry) { return entry.is_unconstrained; });
+  if (!has_unconstrained) return;
+  const bool is_result = question.part == Part::outputs || question.part == Part::gradients;
+  report({"unconstrained-argument", question.spec.at, question.what, to_string(resolved.spec)},
+         "Unconstrained dims are not allowed when passed to " +
+             std::string(is_result ? "out_shardings" : "in_shardings") + ": " +
+             to_string(resolved.spec) + " of " + question.what,
+         "write None for a dim that is not split");
+}
+
+void Resolver::report(const Mistake& mistake, std::string message, std::string hint) {
+  // The same rule or spec is often met by many arrays: one message for all of them. Where no place
+  // is known the array is what tells mistakes apart.
+  const std::string key = mistake.id + '|' + to_string(mistake.at) + '|' + mistake.detail + '|' +
+                          (mistake.at.is_known() ? "" : mistake.what);
+  if (!reported_.insert(key).second) return;
+  diagnostics_.error(mistake.id, mistake.at, std::move(message), std::move(hint));
+}
+
+}  // namespace shard

@@ -1,0 +1,233 @@
+#include "shard/sharded_graph.h"
+
+#include <algorithm>
+
+#include "shard/axes.h"
+#include "shard/propagate.h"
+
+namespace shard {
+namespace {
+
+/// Which rules are asked first for an argument or result.
+Part part_of(Role role) {
+  switch (role) {
+    case Role::input:
+      return Part::inputs;
+    case Role::parameter:
+      return Part::params;
+    case Role::optimizer:
+    case Role::step:
+      return Part::optimizer;
+    case Role::gradient:
+      return Part::gradients;
+    case Role::loss:
+    case Role::output:
+      break;
+  }
+  return Part::outputs;
+}
+
+/// Resolves every spec of the graph; nothing is propagated yet.
+class Placement {
+ public:
+  Placement(const Graph& graph, const RulesConfig& rules, const Mesh& mesh)
+      : graph_(graph), resolver_(rules, mesh, diagnostics_) {
+    for (const GraphValue& value : graph.values) {
+      given.values.push_back(open_sharding(value.type.rank()));
+      reasons.emplace_back(value.type.shape.size());
+    }
+    place_inputs();
+    place_constraints();
+    place_outputs();
+    diagnostics_.throw_if_errors();
+  }
+
+  const Resolver& resolver() const { return resolver_; }
+
+  GivenShardings given;
+  std::vector<ValueReasons> reasons;
+
+ private:
+  void place_inputs() {
+    for (const GraphInput& input : graph_.inputs) {
+      const GraphValue& value = graph_.value(input.value);
+      Resolved resolved = resolver_.resolve(
+          {input.placement, value.type, part_of(input.role), input.path, value.labels});
+      reasons[index_of(input.value)] = std::move(resolved.reasons);
+      const bool is_left_open = input.placement.is_unannotated() && input.role == Role::input;
+      if (!is_left_open) given.values[index_of(input.value)] = std::move(resolved.sharding);
+    }
+  }
+
+  void place_outputs() {
+    for (const GraphOutput& output : graph_.outputs) {
+      const GraphValue& value = graph_.value(output.value);
+      if (!output.placement) {
+        given.results.push_back(open_sharding(value.type.rank()));
+        continue;
+      }
+      given.results.push_back(resolver_
+                                  .resolve({*output.placement, value.type, part_of(output.role),
+                                            output.path, value.labels})
+                                  .sharding);
+    }
+  }
+
+  /// Each placement once, for the first node that uses it; all its nodes get the reasons.
+  void place_constraints() {
+    given.constraints.resize(graph_.placements.size());
+    std::vector<ValueReasons> of_placement(graph_.placements.size());
+    std::vector<bool> is_placed(graph_.placements.size(), false);
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      if (node.op != Op::constrain) continue;
+      const auto placement = static_cast<std::size_t>(node.attributes.integer("placement"));
+      if (!is_placed[placement]) {
+        of_placement[placement] = place_constraint(node, placement);
+        is_placed[placement] = true;
+      }
+      note_constraint(id_at<NodeId>(i), of_placement[placement], placement);
+    }
+  }
+
+  ValueReasons place_constraint(const Node& node, std::size_t placement) {
+    const SpecConfig& spec = graph_.placements[placement];
+    const GraphValue& operand = graph_.value(node.operands.front());
+    const std::string& what = operand.name.empty() ? node.name : operand.name;
+    Resolved resolved = resolver_.resolve(
+        {spec, operand.type, Part::activations, what, graph_.value(node.results.front()).labels});
+    const bool is_none = spec.is_unannotated() || !resolved.is_constraint;
+    given.constraints[placement] =
+        is_none ? open_sharding(operand.type.rank()) : std::move(resolved.sharding);
+    return is_none ? ValueReasons(operand.type.shape.size()) : std::move(resolved.reasons);
+  }
+
+  void note_constraint(NodeId id, const ValueReasons& why, std::size_t placement) {
+    const Sharding& wanted = given.constraints[placement];
+    ValueReasons& own = reasons[index_of(graph_.node(id).results.front())];
+    for (std::size_t dim = 0; dim < why.size(); ++dim) {
+      if (why[dim].empty()) continue;
+      own[dim].push_back(reason_for(ReasonKind::constraint, graph_.placements[placement].at,
+                                    wanted.dims[dim].axes));
+      own[dim].back().via = id;
+      own[dim].insert(own[dim].end(), why[dim].begin(), why[dim].end());
+    }
+  }
+
+  const Graph& graph_;
+  Diagnostics diagnostics_;
+  Resolver resolver_;
+};
+
+/// A constraint speaks about its operand too (see FlowBuilder::finish): where the operand got its
+/// sharding that way, the constraint is the reason.
+void explain_constrained_operands(const ShardedGraph& sharded, const Propagation& done,
+                                  std::vector<ValueReasons>& reasons) {
+  for (const Node& node : sharded.graph.nodes) {
+    if (node.op != Op::constrain) continue;
+    const ValueId operand = node.operands.front();
+    ValueReasons& own = reasons[index_of(operand)];
+    const ValueReasons& gained = done.reasons[index_of(operand)];
+    const Sharding& sharding = done.shardings[index_of(operand)];
+    for (std::size_t dim = 0; dim < own.size(); ++dim) {
+      const bool is_explained = !own[dim].empty() || !gained[dim].empty();
+      if (is_explained || sharding.dims[dim].is_open) continue;
+      own[dim].push_back(reasons[index_of(node.results.front())][dim].front());
+    }
+  }
+}
+
+/// Cuts a dim to the axes that divide it.
+void make_even(DimSharding& dim, std::int64_t size, std::vector<Reason>& reasons) {
+  dim.is_open = false;
+  if (size % part_count(dim) == 0) return;
+  Axes even = dividing_prefix(dim.axes, size);
+  reasons.push_back(reason_for(ReasonKind::uneven, {}, beyond(even, dim.axes)));
+  dim.axes = std::move(even);
+}
+
+/// What a caller is handed: open dims lose everything from the first sub-axis on, which a spec
+/// cannot express (spec section 6.9, end).
+Sharding at_boundary(const Mesh& mesh, Sharding sharding, const Shape& shape) {
+  for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+    Axes& axes = sharding.dims[dim].axes;
+    axes = dividing_prefix(axes, shape[dim]);
+    const auto part = std::find_if(axes.begin(), axes.end(),
+                                   [&](const AxisRef& axis) { return !mesh.is_full(axis); });
+    if (sharding.dims[dim].is_open) axes.erase(part, axes.end());
+  }
+  return closed(std::move(sharding));
+}
+
+/// Puts what was given before what was gained.
+void join_reasons(ShardedGraph& sharded, std::vector<ValueReasons> before, Propagation& done) {
+  sharded.reasons = std::move(before);
+  sharded.reasons.resize(done.reasons.size());
+  for (std::size_t value = 0; value < done.reasons.size(); ++value) {
+    ValueReasons& own = sharded.reasons[value];
+    own.resize(done.reasons[value].size());
+    for (std::size_t dim = 0; dim < own.size(); ++dim) {
+      auto& gained = done.reasons[value][dim];
+      if (!gained.empty() && !own[dim].empty() &&
+          own[dim].front().kind == ReasonKind::unannotated) {
+        own[dim].clear();
+      }
+      own[dim].insert(own[dim].end(), gained.begin(), gained.end());
+    }
+  }
+}
+
+}  // namespace
+
+ShardedGraph shard_graph(Graph graph, const RulesConfig& rules, const Mesh& mesh) {
+  Placement placement(graph, rules, mesh);
+  ShardedGraph sharded;
+  sharded.mesh = mesh;
+  sharded.rule_uses = placement.resolver().uses();
+  sharded.unmatched = placement.resolver().unmatched();
+  sharded.constraints = placement.given.constraints;
+  for (Sharding& constraint : sharded.constraints) constraint = closed(std::move(constraint));
+  Propagation done = propagate(std::move(graph), mesh, placement.given);
+  sharded.graph = std::move(done.graph);
+  explain_constrained_operands(sharded, done, placement.reasons);
+  join_reasons(sharded, std::move(placement.reasons), done);
+
+  for (const GraphInput& input : sharded.graph.inputs) {
+    Sharding& sharding = done.shardings[index_of(input.value)];
+    sharding = at_boundary(mesh, std::move(sharding), sharded.graph.value(input.value).type.shape);
+  }
+  sharded.shardings = std::move(done.shardings);
+  for (std::size_t value = 0; value < sharded.shardings.size(); ++value) {
+    const Shape& shape = sharded.graph.values[value].type.shape;
+    for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+      make_even(sharded.shardings[value].dims[dim], shape[dim], sharded.reasons[value][dim]);
+    }
+  }
+  for (std::size_t i = 0; i < done.results.size(); ++i) {
+    const Shape& shape = sharded.graph.value(sharded.graph.outputs[i].value).type.shape;
+    sharded.output_shardings.push_back(at_boundary(mesh, std::move(done.results[i]), shape));
+  }
+  sharded.conflicts = std::move(done.conflicts);
+  return sharded;
+}
+
+std::string to_string(const ShardedGraph& sharded) {
+  std::vector<std::string> annotations;
+  annotations.reserve(sharded.shardings.size());
+  for (const Sharding& sharding : sharded.shardings) {
+    annotations.push_back(" @ " + spec_text(sharded.mesh, sharding));
+  }
+  std::string text = "mesh " + to_string(sharded.mesh) + "\n";
+  text += to_string(sharded.graph, annotations);
+  for (std::size_t i = 0; i < sharded.output_shardings.size(); ++i) {
+    const GraphOutput& output = sharded.graph.outputs[i];
+    if (is_equivalent(sharded.mesh, sharded.output_shardings[i], sharded.sharding(output.value))) {
+      continue;
+    }
+    text += "output " + output.path + " is handed over as " +
+            spec_text(sharded.mesh, sharded.output_shardings[i]) + "\n";
+  }
+  return text;
+}
+
+}  // namespace shard

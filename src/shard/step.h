@@ -1,0 +1,115 @@
+#pragma once
+// One propagation step on a node at one op priority (spec sections 6.5 and 6.7).
+
+#include <vector>
+
+#include "shard/flow.h"
+#include "shard/projection.h"
+#include "shard/reasons.h"
+
+namespace shard {
+
+enum class Strategy { basic, aggressive };
+
+inline constexpr int op_priority_count = 5;
+
+struct Directions {
+  bool forward = false;  ///< operands to results
+  bool backward = false;
+
+  bool any() const { return forward || backward; }
+  friend bool operator==(const Directions&, const Directions&) = default;
+};
+
+/// What a node may do at an op priority. Under the same regime a step that changed nothing need not
+/// be repeated while its slots stay as they are.
+struct Regime {
+  Directions pass_through;  ///< along pass-through factors
+  Directions others;        ///< along all other factors
+
+  friend bool operator==(const Regime&, const Regime&) = default;
+};
+
+/// Everything is allowed, as at the last priority.
+inline constexpr Regime unrestricted{{true, true}, {true, true}};
+
+/// Union of what priorities 0..level grant. `has_single_uses`: every operand that is no scalar has
+/// exactly one use.
+Regime regime_of(FlowKind kind, bool has_single_uses, int level);
+
+/// Axes that wanted to come and could not.
+struct FlowConflict {
+  int node = 0;
+  int slot = 0;  ///< the loser
+  int dim = 0;
+  int factor = 0;
+  int from = 0;            ///< slot that has the axes
+  int other_dim = -1;      ///< dim of the loser that has them already; -1: another cause
+  bool is_closed = false;  ///< the loser's sharding is given
+  Axes axes;
+};
+
+/// Runs steps on the nodes of one graph; keeps its scratch memory between steps.
+class Stepper {
+ public:
+  explicit Stepper(FlowGraph& flow) : flow_(flow) {}
+
+  void set_strategy(Strategy strategy) { strategy_ = strategy; }
+
+  /// Expands the shardings of the node's slots as far as the regime allows. The slots that changed,
+  /// until the next call. `index` is the node's number for gains.
+  const std::vector<int>& run(const FlowNode& node, int index, const Regime& regime);
+
+  /// Appends what kept the node's slots apart, were everything allowed; for after the fixed point.
+  void find_conflicts(const FlowNode& node, int index, std::vector<FlowConflict>& conflicts);
+
+  const std::vector<Gain>& gains() const { return gains_; }
+
+ private:
+  bool load(const FlowNode& node, const Regime& regime);
+  int tensor_count() const { return static_cast<int>(slots_.size()); }
+  int factor_count() const { return static_cast<int>(node_->rule.factors.size()); }
+  FactorShare& share(int tensor, int factor) {
+    return shares_[static_cast<std::size_t>(tensor)][static_cast<std::size_t>(factor)];
+  }
+  const TensorFactors& layout(int tensor) const;
+  std::int64_t tensor_size(int tensor) const;
+  Directions directions_of(int factor) const;
+  void find_wanted(int factor);
+  void find_source(int factor);
+  void filter(Axes& axes, int factor, int tensor);
+  void keep_fitting(Axes& axes, const FactorShare& share, std::int64_t size);
+  void cut_taken(Axes& axes, int factor, int tensor);
+  void limit_by_results(Axes& axes, int factor);
+  void update(int tensor, int factor, const Axes& axes);
+  void run_basic();
+  void run_aggressive();
+  void sort_by_preference();
+  void write_back(int index);
+  void write_tensor(int tensor, int index);
+  int most_split(int factor);
+  int dim_of(int tensor, int factor) const;
+  void compare_with(int best, int tensor, int factor, FlowConflict conflict,
+                    std::vector<FlowConflict>& conflicts);
+  void note_gain(int tensor, int dim, Axes axes, int index);
+
+  FlowGraph& flow_;
+  Strategy strategy_ = Strategy::aggressive;
+  std::vector<Gain> gains_;
+  std::vector<int> changed_;
+
+  // Of the node at hand: tensors are its operands, then its results.
+  const FlowNode* node_ = nullptr;
+  Regime regime_;
+  std::vector<int> slots_;
+  std::vector<std::vector<FactorShare>> shares_;  ///< by tensor, by factor
+  std::vector<Axes> wanted_;                      ///< by factor
+  std::vector<int> source_;                       ///< by factor: tensor that has the wanted axes
+  std::vector<std::int64_t> sizes_;               ///< by tensor
+  std::vector<int> order_;
+  std::vector<bool> is_updated_;
+  Axes taken_;
+  Axes filtered_;
+};
+
+}  // namespace shard
