@@ -2,19 +2,24 @@
 // Sharded graph to program: common factor axes per op, reshards, collectives, local shapes,
 // schedule, memory plan.
 
+#include <vector>
+
 #include "shard/sharded_graph.h"
 #include "spmd/program.h"
 
 namespace shard {
 
-/// Partitions, simplifies (equal reshards shared, all_reduce + all_slice to reduce_scatter, dead
-/// code), schedules (an update runs as soon as its gradient is ready), and plans the memory.
+/// Partitions (equal reshards shared), simplifies (all_reduce + all_slice to reduce_scatter, dead
+/// code), schedules (an update runs as soon as its gradient is ready and nobody else will read the
+/// state it replaces), gives results their places, and plans the memory.
 Program partition(const ShardedGraph& sharded);
 
-/// Assigns offsets and fills `memory`. Offsets are multiples of 64.
+/// Assigns offsets and fills `memory`; who has whose place (`alias_of`) stays as it is. Offsets are
+/// multiples of 64.
 void plan_memory(Program& program);
 
-/// A line of the collectives table: equal collectives of the program, multiplied out over loops.
+/// A line of the collectives table: equal collectives of the program, multiplied out over loops and
+/// folded iterations, in order of first appearance. An all_slice moves nothing and is not counted.
 struct CollectiveCount {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::vector<AxisRef> axes;
@@ -26,7 +31,8 @@ std::vector<CollectiveCount> count_collectives(const Program& program);
 
 /// How XLA's combiner would merge them: each entry is one merged collective with the positions
 /// (main body, or loop body) of its members. Collectives merge when kind, groups and reduction
-/// agree and none depends on another.
+/// agree and none depends on another, first fit in program order, without XLA's limits on bytes.
+/// Permutes and all_to_alls are never merged; an all_slice is no collective there.
 struct MergedCollective {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::vector<AxisRef> axes;

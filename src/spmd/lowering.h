@@ -1,0 +1,21 @@
+#pragma once
+// The first half of partitioning: every node becomes instructions over local shapes, with a
+// collective wherever an array is wanted split in another way than it is. Each buffer is written
+// once and has no place yet.
+
+#include "shard/sharded_graph.h"
+#include "spmd/program.h"
+
+namespace shard::spmd {
+
+/// For each op its common factor axes; operands that differ are resharded before it (equal reshards
+/// of one value are made once), partial results are all-reduced after it, then brought to the
+/// value's own sharding. `constrain` is a reshard and nothing else. A `repeat` becomes a loop whose
+/// carries have the sharding of the body's parameters; slices and stacked outputs keep the leading
+/// dim whole.
+Program lower(const ShardedGraph& sharded);
+
+/// The program's arrays of one element type, split: what one device holds.
+TensorType local_type(const TensorType& global, const Sharding& sharding);
+
+}  // namespace shard::spmd
