@@ -1,0 +1,54 @@
+#pragma once
+// Recordings of the field's own answers, where they are at hand.
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shard/sharding.h"
+
+namespace shard::tests {
+
+using nlohmann::json;
+
+/// A recording below the goldens' folder: the environment's SHARD_PLAN_GOLDENS, or
+/// `../shared/goldens` beside the source tree. Nothing, and a line that says so, when it is not
+/// there.
+std::optional<json> read_goldens(const std::string& name);
+
+/// Counts what agrees and prints `conformance NAME: matched/total` with each miss at the end.
+class Conformance {
+ public:
+  explicit Conformance(std::string name) : name_(std::move(name)) {}
+  ~Conformance();
+  Conformance(const Conformance&) = delete;
+  Conformance& operator=(const Conformance&) = delete;
+
+  /// Compares one answer. `id` says which case it is.
+  void expect(const std::string& id, const std::string& found, const std::string& expected);
+  /// A case that our values cannot express; not part of the total.
+  void leave_out() { ++left_out_; }
+  int matched() const { return matched_; }
+  int total() const { return total_; }
+
+ private:
+  std::string name_;
+  int matched_ = 0;
+  int total_ = 0;
+  int left_out_ = 0;
+  std::vector<std::string> misses_;
+};
+
+/// `{"axes": [[name, size], ...], "devices": [...]}`.
+Mesh mesh_of(const json& recorded);
+
+/// A written entry: a name, an array of names, null, "UNCONSTRAINED"; nothing when it is none.
+std::optional<PartitionEntry> entry_of(const json& recorded);
+
+/// A written spec as the sharding of an array of this rank; nothing when our values cannot express
+/// it (unknown or repeated axes, entries beyond the rank that use an axis). A spec with unreduced
+/// or reduced axes is `{"P": [...], "unreduced": [...], "reduced": [...]}`.
+std::optional<Sharding> sharding_of(const Mesh& mesh, const json& spec, std::size_t rank);
+
+}  // namespace shard::tests
