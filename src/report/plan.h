@@ -30,6 +30,7 @@ struct Plan {
   Mesh mesh;
   PlannedFunction apply;
   std::optional<PlannedFunction> train_step;
+  std::int64_t seed = 0;
   std::vector<Finding> findings;
   std::optional<Fit> fit;  ///< when a capacity was asked for
   std::string device;      ///< the chip the capacity belongs to; may be empty

@@ -17,6 +17,7 @@ ArrayRow array_row(const PlannedFunction& function, std::string name, ValueId va
   ArrayRow row;
   row.name = std::move(name);
   row.type = of.type;
+  row.sharding = sharding;
   row.spec = spec_text(sharded.mesh, sharding);
   row.local = local_shape(of.type.shape, sharding);
   row.bytes = bytes_of({of.type.dtype, row.local});
@@ -149,6 +150,14 @@ std::vector<ArrayRow> state_rows(const Plan& plan) {
   return rows;
 }
 
+std::string optimizer_tree(const ArrayRow& slot, const ArrayRow& parameter) {
+  constexpr std::string_view prefix = "params/";
+  if (!parameter.name.starts_with(prefix)) return "";
+  const std::string tail = parameter.name.substr(prefix.size() - 1);
+  if (!slot.name.ends_with(tail)) return "";
+  return slot.name.substr(0, slot.name.size() - tail.size());
+}
+
 std::vector<ArrayRow> value_rows(const PlannedFunction& function) {
   const Graph& graph = function.sharded.graph;
   std::vector<ArrayRow> rows;
@@ -173,6 +182,7 @@ std::vector<ArrayRow> output_rows(const PlannedFunction& function) {
     rows.push_back(array_row(function, output.path, output.value,
                              function.sharded.output_shardings[position]));
     rows.back().role = output.role;
+    rows.back().is_result = true;
     const bool is_placed = output.placement && output.placement->at.is_known();
     if (is_placed) rows.back().why = {{"output, " + short_place(output.placement->at), "", ""}};
   }

@@ -15,17 +15,23 @@ struct ArrayRow {
   std::string name;
   Role role = Role::input;
   TensorType type;
+  Sharding sharding;
   std::string spec;  ///< effective, as Python prints it
   Shape local;
   Bytes bytes;              ///< of one device
   std::int64_t copies = 1;  ///< how many devices hold each piece
   Clauses why;
   Location at;
-  int follows = -1;  ///< row of `state_rows` whose sharding this optimizer slot has; -1: none
+  bool is_result = false;  ///< of `output_rows`
+  int follows = -1;        ///< row of `state_rows` whose sharding this optimizer slot has; -1: none
 };
 
 /// The leaves of the state that the main function takes, in TrainState order.
 std::vector<ArrayRow> state_rows(const Plan& plan);
+
+/// The tree of the optimizer in which a row that follows a parameter stands: `opt_state/0/mu`;
+/// empty when its path does not end like the parameter's.
+std::string optimizer_tree(const ArrayRow& slot, const ArrayRow& parameter);
 
 /// Data inputs, then the named values of the forward pass in order of execution.
 std::vector<ArrayRow> value_rows(const PlannedFunction& function);

@@ -9,19 +9,10 @@
 namespace shard {
 namespace {
 
-constexpr std::string_view params_prefix = "params/";
-
 /// Parameters first, then what belongs to them, then the step counter.
 int rank_of(Role role) {
   if (role == Role::parameter) return 0;
   return role == Role::optimizer ? 1 : 2;
-}
-
-/// The optimizer tree that mirrors the parameters: `opt_state/0/mu` for a slot of a parameter.
-std::string slot_tree(const ArrayRow& slot, const ArrayRow& parameter) {
-  const std::string tail = parameter.name.substr(params_prefix.size());
-  if (!parameter.name.starts_with(params_prefix) || !slot.name.ends_with('/' + tail)) return "";
-  return slot.name.substr(0, slot.name.size() - tail.size() - 1);
 }
 
 /// Trees that mirror every parameter exactly, in order of appearance, with their members.
@@ -34,7 +25,7 @@ std::vector<Mirror> mirrors_of(const std::vector<ArrayRow>& rows) {
   std::vector<Mirror> mirrors;
   for (const ArrayRow& row : rows) {
     if (row.follows < 0) continue;
-    const std::string tree = slot_tree(row, rows[static_cast<std::size_t>(row.follows)]);
+    const std::string tree = optimizer_tree(row, rows[static_cast<std::size_t>(row.follows)]);
     if (tree.empty()) continue;
     auto place = std::find_if(mirrors.begin(), mirrors.end(),
                               [&](const Mirror& mirror) { return mirror.tree == tree; });

@@ -1,0 +1,257 @@
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "report/json.h"
+#include "report/semantics.h"
+
+namespace shard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// One key of the output: where it stands (`[]` for the items of a list), its JSON types, what it
+/// means.
+struct KeyRow {
+  const char* path;
+  const char* type;
+  const char* help;
+};
+
+constexpr KeyRow head_keys[] = {
+    {"schema", "integer", "number of this form; goes up when a key changes its meaning"},
+    {"command", "string", "the command that answered"},
+    {"semantics", "string", "whose behaviour the plan follows"},
+    {"model", "object", ""},
+    {"model.name", "string", "the model's name"},
+    {"model.file", "string", "the file it was read from"},
+    {"model.parameters", "integer", "numbers in all parameters together"},
+    {"rules", "object", ""},
+    {"rules.name", "string", "the rules file's stem"},
+    {"rules.file", "string", "the file they were read from"},
+    {"mesh", "object", ""},
+    {"mesh.axes", "array", "major to minor"},
+    {"mesh.axes[].name", "string", ""},
+    {"mesh.axes[].size", "integer", "devices along this axis"},
+    {"mesh.devices", "integer", "product of the sizes"},
+};
+
+constexpr KeyRow array_keys[] = {
+    {"path", "string", "as in the TrainState, or the name of a value"},
+    {"role", "string", "input, parameter, optimizer, step, loss, gradient or output"},
+    {"dtype", "string", "f32, bf16, i32 ..."},
+    {"shape", "array", "global sizes, major first"},
+    {"shape[]", "integer", ""},
+    {"spec", "string", "effective PartitionSpec as Python prints it"},
+    {"local_shape", "array", "sizes of the piece on one device"},
+    {"local_shape[]", "integer", ""},
+    {"bytes", "integer", "of the whole array"},
+    {"bytes_per_device", "integer", "of one piece"},
+    {"copies", "integer", "devices that hold each piece"},
+    {"why", "string", "what decided the spec"},
+    {"at", "object|null", "where it is written"},
+    {"at.file", "string", ""},
+    {"at.line", "integer", "from 1"},
+    {"at.column", "integer", "from 1"},
+};
+
+constexpr KeyRow function_keys[] = {
+    {"name", "string", "train_step or apply"},
+    {"values", "array", "data inputs and named values of the forward pass"},
+    {"outputs", "array", "results that are not state"},
+    {"collectives", "array", "one entry per instruction"},
+    {"collectives[].number", "integer", "from 1"},
+    {"collectives[].kind", "string",
+     "all_reduce, all_gather, reduce_scatter, all_to_all or "
+     "collective_permute"},
+    {"collectives[].mesh_axes", "string", "axes it runs over, joined by commas"},
+    {"collectives[].group_size", "integer", "devices in one group"},
+    {"collectives[].count_per_step", "integer", "executions, loops multiplied out"},
+    {"collectives[].payload_bytes", "integer",
+     "local operand bytes (all_gather: result bytes) of one"},
+    {"collectives[].wire_bytes_per_step", "integer",
+     "bytes one device sends with the ring algorithm"},
+    {"collectives[].phase", "string", "forward, backward or update"},
+    {"collectives[].why", "string", "what makes it necessary"},
+    {"collectives[].at", "object|null", "the layer that needs it"},
+    {"collectives[].at.file", "string", ""},
+    {"collectives[].at.line", "integer", "from 1"},
+    {"collectives[].at.column", "integer", "from 1"},
+    {"wire_per_device", "array", "per set of mesh axes"},
+    {"wire_per_device[].mesh_axes", "string", ""},
+    {"wire_per_device[].wire_bytes_per_step", "integer", ""},
+    {"xla_merged", "array", "how XLA's combiner would merge the collectives"},
+    {"xla_merged[].kind", "string", ""},
+    {"xla_merged[].mesh_axes", "string", ""},
+    {"xla_merged[].members", "integer", "collectives of ours in it"},
+    {"xla_merged[].count_per_step", "integer", "executions of the merged one"},
+    {"memory_per_device", "object", "the executor's plan; all devices are alike"},
+    {"memory_per_device.peak_bytes", "integer", "highest byte of the arena ever touched"},
+    {"memory_per_device.live_bytes_at_peak", "integer", "the rest is lost between buffers"},
+    {"memory_per_device.categories_at_peak", "array", ""},
+    {"memory_per_device.categories_at_peak[].category", "string", ""},
+    {"memory_per_device.categories_at_peak[].bytes", "integer", ""},
+    {"memory_per_device.live_at_peak", "array", "largest first"},
+    {"memory_per_device.live_at_peak[].name", "string", ""},
+    {"memory_per_device.live_at_peak[].category", "string", ""},
+    {"memory_per_device.live_at_peak[].bytes", "integer", ""},
+};
+
+constexpr KeyRow plan_keys[] = {
+    {"returns", "array", "what the train step returns"},
+    {"returns[]", "string", ""},
+    {"state", "object", "the leaves of the TrainState, in its order"},
+    {"state.arrays", "array", ""},
+    {"state.bytes", "integer", "of all whole arrays"},
+    {"state.bytes_per_device", "integer", ""},
+    {"functions", "array", "the train step where there is one, then apply"},
+    {"left_out", "array", "layers that no result needs"},
+    {"left_out[]", "string", ""},
+    {"findings", "array", "errors, warnings, notes; each by cost"},
+    {"findings[].severity", "string", "error, warning or note"},
+    {"findings[].id", "string", ""},
+    {"findings[].message", "string", ""},
+    {"findings[].fix", "string", "the smallest edit that removes it; may be empty"},
+    {"findings[].bytes_per_device", "integer", "what it costs; 0 when it is not about bytes"},
+    {"findings[].at", "object|null", ""},
+    {"findings[].at.file", "string", ""},
+    {"findings[].at.line", "integer", "from 1"},
+    {"findings[].at.column", "integer", "from 1"},
+    {"fit", "object|null", "with --hbm or --device"},
+    {"fit.device", "string", "the chip; empty with --hbm"},
+    {"fit.capacity_bytes", "integer", ""},
+    {"fit.peak_bytes", "integer", ""},
+    {"fit.fits", "boolean", ""},
+};
+
+constexpr KeyRow piece_keys[] = {
+    {"pieces", "array", "in row-major order"},
+    {"pieces[].start", "array", "first index per dim"},
+    {"pieces[].start[]", "integer", ""},
+    {"pieces[].shape", "array", ""},
+    {"pieces[].shape[]", "integer", ""},
+    {"pieces[].devices", "array", "ids of the devices that hold it"},
+    {"pieces[].devices[]", "integer", ""},
+};
+
+constexpr KeyRow run_keys[] = {
+    {"workers", "integer", "threads"},
+    {"seed", "integer", "of initial values and example inputs"},
+    {"functions", "array", "the train step where there is one, then apply"},
+    {"functions[].name", "string", "train_step or apply"},
+    {"functions[].compared_steps", "integer", "steps before the comparison"},
+    {"functions[].differences", "array", "from the unsharded run, one per result"},
+    {"functions[].differences[].path", "string", ""},
+    {"functions[].differences[].largest_relative", "number", "relative to the largest magnitude"},
+    {"functions[].differences[].at_index", "integer", "row-major"},
+    {"functions[].differences[].tolerance", "number", ""},
+    {"functions[].differences[].has_non_finite", "boolean", ""},
+    {"functions[].differences[].ok", "boolean", ""},
+    {"functions[].outputs", "array", "results that are not state"},
+    {"functions[].timing", "object|null", "per step; null with --runs 0"},
+    {"functions[].timing.runs", "integer", ""},
+    {"functions[].timing.steps_per_run", "integer", ""},
+    {"functions[].timing.mean_seconds", "number", ""},
+    {"functions[].timing.deviation_seconds", "number", "standard deviation over runs"},
+    {"functions[].timing.median_seconds", "number", ""},
+    {"functions[].timing.minimum_seconds", "number", ""},
+    {"functions[].timing.cores_busy_elsewhere", "number", "by other processes meanwhile"},
+    {"functions[].counted", "object", "of profiled steps"},
+    {"functions[].counted.steps", "integer", ""},
+    {"functions[].counted.wall_seconds", "number", "of all steps"},
+    {"functions[].counted.waiting_seconds", "number", "worker time with nothing to do"},
+    {"functions[].counted.kinds", "array", "largest time first"},
+    {"functions[].counted.kinds[].kind", "string", "op, or collective and axes"},
+    {"functions[].counted.kinds[].is_collective", "boolean", ""},
+    {"functions[].counted.kinds[].calls_on_all_devices", "integer", ""},
+    {"functions[].counted.kinds[].busy_seconds", "number", "worker time"},
+    {"functions[].counted.kinds[].flops", "number", ""},
+    {"functions[].counted.kinds[].bytes", "number", "read and written"},
+    {"functions[].counted.moved_per_device", "array", "per set of mesh axes"},
+    {"functions[].counted.moved_per_device[].mesh_axes", "string", ""},
+    {"functions[].counted.moved_per_device[].planned_wire_bytes_per_step", "integer", ""},
+    {"functions[].counted.moved_per_device[].counted_wire_bytes_per_step", "integer", ""},
+    {"functions[].counted.moved_per_device[].copied_bytes_of_all_devices_per_step", "integer",
+     "by our own collectives"},
+    {"functions[].counted.planned_peak_bytes", "integer", "per device"},
+    {"functions[].counted.measured_peak_bytes_by_device", "array", ""},
+    {"functions[].counted.measured_peak_bytes_by_device[]", "integer", ""},
+    {"functions[].results_equal", "boolean", ""},
+    {"functions[].bytes_equal", "boolean", ""},
+    {"functions[].memory_equal", "boolean", ""},
+    {"ok", "boolean", "all of them, for all functions"},
+};
+
+Json type_json(std::string_view type) {
+  const auto bar = type.find('|');
+  if (bar == std::string_view::npos) return type;
+  return Json::array({type.substr(0, bar), type.substr(bar + 1)});
+}
+
+/// The schema node at `path` below `root`, made on the way: objects by name, lists by `[]`.
+Json& node_at(Json& root, std::string_view path) {
+  Json* node = &root;
+  while (!path.empty()) {
+    if (path.starts_with("[]")) {
+      path.remove_prefix(2);
+      node = &(*node)["items"];
+    } else {
+      if (path.starts_with('.')) path.remove_prefix(1);
+      const std::size_t end = std::min(path.find('.'), path.find('['));
+      const std::string key(path.substr(0, end));
+      path.remove_prefix(std::min(end, path.size()));
+      if (!node->contains("type")) (*node)["type"] = "object";
+      Json& properties = (*node)["properties"];
+      if (!properties.contains(key)) {
+        (*node)["required"].push_back(key);
+        (*node)["additionalProperties"] = false;
+      }
+      node = &properties[key];
+    }
+  }
+  return *node;
+}
+
+template <std::size_t N>
+void add_keys(Json& root, const std::string& prefix, const KeyRow (&rows)[N]) {
+  for (const KeyRow& row : rows) {
+    Json& node = node_at(root, prefix + row.path);
+    node["type"] = type_json(row.type);
+    if (*row.help != '\0') node["description"] = row.help;
+  }
+}
+
+Json document_schema(const std::string& command) {
+  Json schema;
+  schema["title"] = "shard-plan " + command + " --format json";
+  add_keys(schema, "", head_keys);
+  schema["properties"]["schema"]["const"] = json_schema_number;
+  schema["properties"]["command"]["const"] = command;
+  return schema;
+}
+
+}  // namespace
+
+std::string json_output_schema() {
+  constexpr int indent = 2;
+  Json plan = document_schema("plan");
+  add_keys(plan, "", plan_keys);
+  add_keys(plan, "state.arrays[].", array_keys);
+  add_keys(plan, "functions[].", function_keys);
+  add_keys(plan, "functions[].values[].", array_keys);
+  add_keys(plan, "functions[].outputs[].", array_keys);
+  Json show = document_schema("show");
+  add_keys(show, "arrays[].", array_keys);
+  add_keys(show, "arrays[].", piece_keys);
+  show["properties"]["arrays"]["type"] = "array";
+  Json run = document_schema("run");
+  add_keys(run, "", run_keys);
+  add_keys(run, "functions[].outputs[].", array_keys);
+  Json schema;
+  schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+  schema["title"] = "What shard-plan writes with --format json";
+  schema["oneOf"] = Json::array({plan, show, run});
+  return schema.dump(indent) + '\n';
+}
+
+}  // namespace shard

@@ -1,0 +1,80 @@
+#include "report/run_report.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace shard {
+namespace {
+
+double in_tolerances(const Difference& difference) {
+  if (difference.has_non_finite) return std::numeric_limits<double>::infinity();
+  return difference.tolerance > 0 ? difference.largest / difference.tolerance
+                                  : difference.largest * std::numeric_limits<double>::max();
+}
+
+std::string axes_names(const Mesh& mesh, const std::vector<int>& axes) {
+  std::string text;
+  for (const int axis : axes) {
+    text += (text.empty() ? "" : ",") + mesh.axes()[static_cast<std::size_t>(axis)].name.text();
+  }
+  return text;
+}
+
+}  // namespace
+
+bool FunctionRun::results_equal() const {
+  return std::all_of(differences.begin(), differences.end(),
+                     [](const Difference& one) { return one.is_ok(); });
+}
+
+bool FunctionRun::bytes_equal() const {
+  const std::vector<MovedRow> rows = moved_rows(*this);
+  return std::all_of(rows.begin(), rows.end(),
+                     [](const MovedRow& row) { return row.planned == row.counted; });
+}
+
+bool FunctionRun::memory_equal() const {
+  const Bytes planned = function->program.memory.peak;
+  return !counters.peak.empty() && std::all_of(counters.peak.begin(), counters.peak.end(),
+                                               [&](Bytes measured) { return measured == planned; });
+}
+
+const Difference* FunctionRun::worst() const {
+  const auto worst = std::max_element(
+      differences.begin(), differences.end(),
+      [](const Difference& a, const Difference& b) { return in_tolerances(a) < in_tolerances(b); });
+  return worst == differences.end() ? nullptr : &*worst;
+}
+
+std::vector<MovedRow> moved_rows(const FunctionRun& run) {
+  const Mesh& mesh = run.function->program.mesh;
+  std::map<std::vector<int>, MovedRow> rows;
+  for (const AxisWire& wire : wire_per_axis(*run.function)) {
+    rows[wire.mesh_axes].planned = wire.wire;
+  }
+  const std::int64_t steps = std::max<std::int64_t>(1, run.counters.steps);
+  for (const AxisCounter& counter : run.counters.axes) {
+    std::vector<int> axes = counter.axes;
+    std::sort(axes.begin(), axes.end());
+    if (counter.wire == Bytes(0) && !rows.contains(axes)) continue;
+    // Every step moves the same; a remainder would be a difference and must show.
+    const std::int64_t remainder = counter.wire.count() % steps;
+    rows[axes].counted += Bytes(counter.wire.count() / steps + (remainder == 0 ? 0 : 1));
+    rows[axes].copied += Bytes(counter.copied.count() / steps);
+  }
+  std::vector<MovedRow> all;
+  for (auto& [axes, row] : rows) {
+    row.axes = axes_names(mesh, axes);
+    all.push_back(row);
+  }
+  return all;
+}
+
+bool RunReport::is_ok() const {
+  return std::all_of(functions.begin(), functions.end(), [](const FunctionRun& run) {
+    return run.results_equal() && run.bytes_equal() && run.memory_equal();
+  });
+}
+
+}  // namespace shard

@@ -1,0 +1,52 @@
+#pragma once
+// What a run found, as one value, and its verdicts.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/cluster.h"
+#include "exec/measure.h"
+#include "report/plan.h"
+#include "report/rows.h"
+
+namespace shard {
+
+/// One function that was run.
+struct FunctionRun {
+  std::string title;  ///< `train step`, `apply`
+  const PlannedFunction* function = nullptr;
+  std::vector<Difference>
+      differences;  ///< from the unsharded run, one per output; empty: not compared
+  int compared_steps = 1;
+  std::optional<Timing> timing;  ///< nothing: not timed
+  Counters counters;             ///< of profiled steps
+
+  bool results_equal() const;
+  /// Counted wire bytes of a step over each set of axes are the planned ones.
+  bool bytes_equal() const;
+  /// Every device's high-water mark is the planned peak.
+  bool memory_equal() const;
+  /// The output that differs most in relation to its tolerance; nothing when there is none.
+  const Difference* worst() const;
+};
+
+/// Planned and counted wire bytes per device and step over one set of axes.
+struct MovedRow {
+  std::string axes;
+  Bytes planned;
+  Bytes counted;
+  Bytes copied;  ///< by our own collectives, of all devices
+};
+std::vector<MovedRow> moved_rows(const FunctionRun& run);
+
+struct RunReport {
+  const Plan* plan = nullptr;
+  int workers = 1;
+  std::int64_t seed = 0;
+  std::vector<FunctionRun> functions;  ///< the main function first
+
+  bool is_ok() const;
+};
+
+}  // namespace shard

@@ -1,0 +1,174 @@
+#include "report/run_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/sections.h"
+#include "report/semantics.h"
+#include "report/table.h"
+
+namespace shard {
+namespace {
+
+constexpr double milli = 1e3;
+constexpr double giga = 1e9;
+/// Another process that keeps this much of a core busy makes times worth a remark.
+constexpr double busy_cores = 0.25;
+
+std::string header(const RunReport& report, const Layout& layout) {
+  const Plan& plan = *report.plan;
+  return fmt::format("{} on {} ({}), {}, seed {}   semantics {}\n",
+                     emphasised(layout, plan.model.name, "1"),
+                     counted(plan.mesh.device_count(), "virtual device"), to_string(plan.mesh),
+                     counted(report.workers, "worker"), report.seed, semantics_name);
+}
+
+std::string verdict_word(const Layout& layout, bool ok) {
+  return ok ? emphasised(layout, "ok", "1;32") : emphasised(layout, "NOT OK", "1;31");
+}
+
+std::string outputs_text(const FunctionRun& run) {
+  const std::vector<ArrayRow> rows = output_rows(*run.function);
+  if (rows.size() != 1) return counted(static_cast<std::int64_t>(run.differences.size()), "array");
+  return fmt::format("{} {}  {}", rows.front().name, to_string(rows.front().type),
+                     rows.front().spec);
+}
+
+std::string verify_line(const FunctionRun& run, const Layout& layout) {
+  const Difference* const worst = run.worst();
+  if (worst == nullptr) return fmt::format("{:<11} not compared\n", run.title);
+  const std::string what =
+      run.function->sharded.graph.name == "apply"
+          ? outputs_text(run)
+          : counted(static_cast<std::int64_t>(run.differences.size()), "array");
+  const std::string steps =
+      run.compared_steps == 1 ? "" : fmt::format(" after {} steps", run.compared_steps);
+  const std::string found = worst->has_non_finite
+                                ? fmt::format("not a number at {}", worst->name)
+                                : fmt::format("largest difference {:.1e} (tolerance {:.0e}, at {})",
+                                              worst->largest, worst->tolerance, worst->name);
+  return fmt::format("{:<11} {} the unsharded run{}: {}, {}  {}\n", run.title,
+                     run.results_equal() ? "equal to" : "DIFFERS FROM", steps, what, found,
+                     verdict_word(layout, run.results_equal()));
+}
+
+std::string time_line(const FunctionRun& run) {
+  const Timing& timing = *run.timing;
+  return fmt::format(
+      "{:<11} {:.1f} ms ± {:.2f} ms per step (mean ± std. dev. of {}, {} each)   median {:.1f}  "
+      "min {:.1f}\n",
+      run.title, milli * timing.mean.value, milli * timing.deviation.value,
+      counted(timing.runs, "run"), counted(timing.loops, "step"), milli * timing.median.value,
+      milli * timing.minimum.value);
+}
+
+std::string busy_line(const RunReport& report) {
+  double busy = 0;
+  for (const FunctionRun& run : report.functions) {
+    if (run.timing) busy = std::max(busy, run.timing->others_cpu);
+  }
+  if (busy < busy_cores) return "";
+  return fmt::format(
+      "         other processes kept {:.1f} cores busy meanwhile: times are worse "
+      "than they would be alone\n",
+      busy);
+}
+
+/// The lines of all functions under one word.
+template <class Line>
+std::string block(const RunReport& report, const char* word, Line&& line) {
+  std::string text;
+  for (const FunctionRun& run : report.functions) {
+    const std::string one = line(run);
+    if (!one.empty()) text += fmt::format("{:<9}{}", text.empty() ? word : "", one);
+  }
+  return text;
+}
+
+std::string rate_text(const KindCounter& kind) {
+  if (kind.busy.value <= 0) return "";
+  if (kind.flops > 0 && !kind.is_collective && kind.flops > kind.bytes) {
+    return fmt::format("{:.1f} GFLOP/s", kind.flops / kind.busy.value / giga);
+  }
+  return fmt::format("{:.1f} GB/s", kind.bytes / kind.busy.value / giga);
+}
+
+std::string time_table(const FunctionRun& run, int workers, const Layout& layout) {
+  const Counters& counters = run.counters;
+  const auto steps = static_cast<double>(std::max<std::int64_t>(1, counters.steps));
+  const double all = counters.wall.value * workers;
+  if (all <= 0) return "";
+  const auto devices = static_cast<std::int64_t>(counters.peak.size());
+  Table table(
+      {{"WHERE TIME GOES"}, {"ms/step", true}, {"share", true}, {"calls", true}, {"rate", true}});
+  const auto share = [&](double busy) { return fmt::format("{:.1f} %", 100 * busy / all); };
+  const auto per_step = [&](double busy) { return fmt::format("{:.2f}", milli * busy / steps); };
+  for (const KindCounter& kind : counters.kinds) {
+    const std::int64_t calls =
+        kind.calls / std::max<std::int64_t>(1, devices * std::max<std::int64_t>(1, counters.steps));
+    table.add({kind.kind, per_step(kind.busy.value), share(kind.busy.value), with_commas(calls),
+               rate_text(kind)});
+  }
+  table.add({"waiting", per_step(counters.waiting.value), share(counters.waiting.value), "", ""});
+  return table.render(layout.width, layout.color) +
+         "(worker time of the train step or, without one, of apply; calls per device and step)\n";
+}
+
+std::string moved_table(const FunctionRun& run, const Layout& layout) {
+  Table table({{"MOVED per device and step"},
+               {"planned", true},
+               {"counted", true},
+               {"our copies, all devices", true}});
+  for (const MovedRow& row : moved_rows(run)) {
+    table.add({row.axes, bytes_text(layout, row.planned), bytes_text(layout, row.counted),
+               bytes_text(layout, row.copied)});
+  }
+  if (table.empty()) return "MOVED per device and step  nothing\n";
+  return table.render(layout.width, layout.color);
+}
+
+std::string memory_line(const FunctionRun& run, const Layout& layout) {
+  const auto& peaks = run.counters.peak;
+  const Bytes planned = run.function->program.memory.peak;
+  if (peaks.empty()) return "";
+  const auto [least, most] = std::minmax_element(peaks.begin(), peaks.end());
+  const std::string measured =
+      *least == *most ? bytes_text(layout, *most) + " on all " +
+                            counted(static_cast<std::int64_t>(peaks.size()), "device")
+                      : bytes_text(layout, *least) + " to " + bytes_text(layout, *most);
+  return fmt::format("{:<11} peak per device planned {}, measured {}  {}\n", run.title,
+                     bytes_text(layout, planned), measured,
+                     verdict_word(layout, run.memory_equal()));
+}
+
+std::string verdict(const RunReport& report, const Layout& layout) {
+  const auto all = [&](bool (FunctionRun::*claim)() const) {
+    return std::all_of(report.functions.begin(), report.functions.end(),
+                       [&](const FunctionRun& run) { return (run.*claim)(); });
+  };
+  const auto word = [](bool ok) { return ok ? "equal" : "DIFFER"; };
+  return fmt::format("{}: results {}, bytes {}, memory {}\n",
+                     emphasised(layout, report.is_ok() ? "run ok" : "run not ok",
+                                report.is_ok() ? "1;32" : "1;31"),
+                     word(all(&FunctionRun::results_equal)), word(all(&FunctionRun::bytes_equal)),
+                     word(all(&FunctionRun::memory_equal)));
+}
+
+}  // namespace
+
+std::string run_text(const RunReport& report, const Layout& layout) {
+  const FunctionRun& main = report.functions.front();
+  std::string text = header(report, layout);
+  text += block(report, "verify", [&](const FunctionRun& run) { return verify_line(run, layout); });
+  const std::string times = block(report, "time", [](const FunctionRun& run) {
+    return run.timing ? time_line(run) : std::string();
+  });
+  text += times + busy_line(report);
+  if (!times.empty()) text += time_table(main, report.workers, layout);
+  text += moved_table(main, layout);
+  text += block(report, "memory", [&](const FunctionRun& run) { return memory_line(run, layout); });
+  return text + verdict(report, layout);
+}
+
+}  // namespace shard
