@@ -1,1 +1,92 @@
 #include "cli/run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/diagnostic.h"
+#include "base/log.h"
+#include "cli/answer.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "text/files.h"
+
+namespace shard {
+namespace {
+
+constexpr int yes = 0;
+constexpr int bad_input = 2;
+constexpr int our_bug = 70;
+
+void print_error(const std::string& text) { write_fully(STDERR_FILENO, text); }
+
+bool is_any_of(const std::string& word, std::initializer_list<const char*> words) {
+  for (const char* one : words) {
+    if (word == one) return true;
+  }
+  return false;
+}
+
+void set_verbosity(const Options& options) {
+  if (options.quiet) {
+    set_log_level(LogLevel::quiet);
+  } else if (options.verbosity > 0) {
+    set_log_level(options.verbosity == 1 ? LogLevel::info : LogLevel::debug);
+  }
+}
+
+int answer_help(const std::string& text) {
+  write_answer(Options{}, text);
+  return yes;
+}
+
+int obey(const Command& command, const std::vector<std::string>& words, Sources& sources) {
+  const Options options = read_options(command, words);
+  if (options.help) return answer_help(command_help(command));
+  set_verbosity(options);
+  check_arguments(command, options);
+  return command.run(options, sources);
+}
+
+int run_words(const std::vector<std::string>& words, Sources& sources) {
+  if (words.empty()) {
+    print_error(program_help());
+    return bad_input;
+  }
+  if (is_any_of(words[0], {"-h", "--help"})) return answer_help(program_help());
+  if (is_any_of(words[0], {"-V", "--version"})) return answer_help(version_text());
+  if (words[0] == "help") {
+    return answer_help(words.size() > 1 ? command_help(command_named(words[1])) : program_help());
+  }
+  return obey(command_named(words[0]), {words.begin() + 1, words.end()}, sources);
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  install_signal_handlers();
+  DiskReader reader;
+  Sources sources(reader);
+  try {
+    return run_words(std::vector<std::string>(argv + 1, argv + argc), sources);
+  } catch (const Error& error) {
+    for (const Diagnostic& one : error.diagnostics()) print_error(render(one, sources));
+    return bad_input;
+  } catch (const InternalError& error) {
+    print_error(fmt::format("{}\n", error.what()));
+    return our_bug;
+  } catch (const std::bad_alloc&) {
+    print_error("error: out of memory\n");
+    return bad_input;
+  } catch (const std::exception& error) {
+    print_error(fmt::format("this is a bug in shard-plan: {}\n", error.what()));
+    return our_bug;
+  }
+}
+
+}  // namespace shard

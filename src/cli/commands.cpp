@@ -1,0 +1,90 @@
+#include "cli/commands.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/diagnostic.h"
+#include "base/nearest.h"
+#include "cli/version.h"
+#include "report/semantics.h"
+
+namespace shard {
+namespace {
+
+constexpr std::array<Command, 4> commands = {{
+    {"plan", plan_bit, "say how every array is sharded, why, what it costs and what is wasted",
+     "MODEL RULES", "shard-plan plan guide_mlp flax_guide", Loads::model_and_rules, 2,
+     plan_command},
+    {"show", show_bit, "draw which device holds which piece of an array", "MODEL RULES [NAME...]",
+     "shard-plan show guide_mlp flax_guide x params/DotReluDot_0 --style jax",
+     Loads::model_and_rules, 1'000, show_command},
+    {"run", run_bit, "run the partitioned program on virtual devices: verified, timed, weighed",
+     "MODEL RULES", "shard-plan run guide_mlp flax_guide", Loads::model_and_rules, 2, run_command},
+    {"schema", schema_bit, "print the JSON Schema of a model file, a rules file or our JSON output",
+     "model|rules|json", "shard-plan schema rules", Loads::nothing, 1, schema_command},
+}};
+
+}  // namespace
+
+std::span<const Command> command_table() { return commands; }
+
+const Command& command_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    if (command.name == name) return command;
+    names.emplace_back(command.name);
+  }
+  throw Error("unknown-command", {"command line"}, "there is no command '" + name + "'",
+              did_you_mean(name, names, "commands"));
+}
+
+void check_arguments(const Command& command, const Options& options) {
+  const std::vector<std::string>& given = options.arguments;
+  const std::size_t least = command.loads == Loads::model_and_rules ? 2 : 1;
+  const std::string usage = fmt::format("usage: shard-plan {} {}", command.name, command.arguments);
+  if (given.size() < least) {
+    throw Error("usage", {"command line"},
+                fmt::format("{} needs {}, found {} of {}", command.name, command.arguments,
+                            given.size(), least),
+                usage);
+  }
+  if (given.size() > command.most_arguments) {
+    throw Error("usage", {"command line"},
+                fmt::format("{} takes no more than {}, found also '{}'", command.name,
+                            command.arguments, given[command.most_arguments]),
+                usage);
+  }
+}
+
+std::string program_help() {
+  std::string text = fmt::format(
+      "shard-plan {}: how a JAX/Flax model is sharded over a mesh, planned and run on virtual "
+      "devices\n\n"
+      "usage: shard-plan COMMAND ARGUMENTS [OPTIONS]\n\n"
+      "  shard-plan plan guide_mlp flax_guide         the Flax guide's MLP on 2 x 4 devices\n"
+      "  shard-plan run guide_mlp flax_guide          the same, computed and verified\n\n"
+      "commands\n",
+      version_number());
+  for (const Command& command : commands) {
+    text += fmt::format("  {:<8}{}\n", command.name, command.summary);
+  }
+  return text +
+         "\nMODEL and RULES are YAML files, by path or by the bare name of a shipped one.\n"
+         "`shard-plan COMMAND --help` explains one command, `shard-plan --version` says what this "
+         "is.\n"
+         "exit codes: 0 yes, 1 the answer is no, 2 bad input, 70 a bug of ours, 130 interrupted\n";
+}
+
+std::string command_help(const Command& command) {
+  return fmt::format("{}: {}\n\n  {}\n\nusage: shard-plan {} {} [OPTIONS]\n\noptions\n{}",
+                     command.name, command.summary, command.example, command.name,
+                     command.arguments, options_help(command));
+}
+
+std::string version_text() {
+  return fmt::format("shard-plan {}\ncompiler {}\nsemantics {}\njson schema {}\n", version_number(),
+                     compiler_name(), semantics_name, json_schema_number);
+}
+
+}  // namespace shard

@@ -1,0 +1,49 @@
+#pragma once
+// The command table: what a user can ask for.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cli/options.h"
+#include "text/files.h"
+
+namespace shard {
+
+/// Commands as bits, so that the option table can say who knows an option.
+enum CommandBit : unsigned { plan_bit = 1, show_bit = 2, run_bit = 4, schema_bit = 8 };
+
+/// How much a command reads before it starts; decides which arguments must be there.
+enum class Loads { nothing, model_and_rules };
+
+struct Command {
+  std::string_view name;
+  CommandBit bit;
+  std::string_view summary;    ///< one line, starts with a verb
+  std::string_view arguments;  ///< `MODEL RULES [NAME...]`
+  std::string_view example;    ///< runs in a fresh clone
+  Loads loads;
+  std::size_t most_arguments;
+  int (*run)(const Options& options, Sources& sources);  ///< returns the exit code
+};
+
+std::span<const Command> command_table();
+
+/// Throws `Error` `unknown-command` with the nearest.
+const Command& command_named(const std::string& name);
+
+/// Throws `Error` `usage` when files are missing or there are words too many.
+void check_arguments(const Command& command, const Options& options);
+
+/// The first screen, one command's screen, and the line of `--version`.
+std::string program_help();
+std::string command_help(const Command& command);
+std::string version_text();
+
+// The commands; each returns its verdict: 0 yes, 1 no.
+int plan_command(const Options& options, Sources& sources);
+int show_command(const Options& options, Sources& sources);
+int run_command(const Options& options, Sources& sources);
+int schema_command(const Options& options, Sources& sources);
+
+}  // namespace shard

@@ -1,0 +1,214 @@
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
+
+#include "base/diagnostic.h"
+#include "base/nearest.h"
+#include "cli/commands.h"
+#include "cli/values.h"
+#include "mesh/chips.h"
+
+namespace shard {
+namespace {
+
+using Setter = void (*)(Options&, const std::string& value);
+
+/// One row per option. `value` is the placeholder of its argument, empty for a flag.
+struct OptionRow {
+  const char* flags;
+  const char* value;
+  const char* help;
+  unsigned commands;
+  Setter set;
+};
+
+constexpr unsigned planning = plan_bit | show_bit | run_bit;
+constexpr unsigned every = planning | schema_bit;
+constexpr int most_int = std::numeric_limits<int>::max();
+
+int int_of(const char* option, const std::string& text, int least, int most = most_int) {
+  return static_cast<int>(read_count(option, text, least, most));
+}
+
+void set_device(Options& options, const std::string& name) {
+  const Chip* const chip = chip_named(name);
+  if (chip == nullptr) {
+    std::vector<std::string> known;
+    for (const Chip& row : chip_table()) known.emplace_back(row.name);
+    throw Error("unknown-device", {"--device"}, "there is no chip called '" + name + "'",
+                did_you_mean(name, known, "known chips", known.size()));
+  }
+  options.capacity = chip->hbm;
+  options.device = chip->name;
+}
+
+/// One of a few words; the position is the answer.
+std::size_t word_of(const char* option, const std::string& word,
+                    const std::vector<std::string>& valid) {
+  for (std::size_t position = 0; position < valid.size(); ++position) {
+    if (valid[position] == word) return position;
+  }
+  throw Error("bad-value", {option}, "'" + word + "' is not one of its values",
+              did_you_mean(word, valid));
+}
+
+constexpr OptionRow option_table[] = {
+    {"--mesh", "AXES",
+     "mesh axes and sizes, major first, e.g. data=4,model=2 (default: the rules file's)", planning,
+     [](Options& o, const std::string& v) { o.overrides.mesh = v; }},
+    {"--set", "PATH=VALUE",
+     "change a value of the model file, e.g. batch=64 or layers.0.repeat.scan=true; repeatable",
+     planning, [](Options& o, const std::string& v) { o.overrides.set.push_back(v); }},
+    {"--sizes", "NAME", "use a size set of the model file", planning,
+     [](Options& o, const std::string& v) { o.overrides.size_set = v; }},
+    {"--hbm", "BYTES",
+     "memory of one device, e.g. 16GiB: says whether the plan fits, exit code 1 when not", plan_bit,
+     [](Options& o, const std::string& v) { o.capacity = read_bytes("--hbm", v); }},
+    {"--device", "CHIP", "the same with the memory of a chip, e.g. v5e", plan_bit, set_device},
+    {"--all", "", "one line per array, nothing folded", plan_bit | show_bit,
+     [](Options& o, const std::string&) { o.all = true; }},
+    {"--resolved", "",
+     "print the merged model and rules files, each line with its origin, and stop", plan_bit,
+     [](Options& o, const std::string&) { o.resolved = true; }},
+    {"--dump-stages", "DIR",
+     "write every stage as text into a folder: 01-model.txt, 02-sharded.txt, 03-program.txt",
+     planning, [](Options& o, const std::string& v) { o.dump_stages = v; }},
+    {"--style", "jax|plain",
+     "jax: pictures byte for byte as jax.debug.visualize_array_sharding draws them; "
+     "plain: ours, any rank (default)",
+     show_bit,
+     [](Options& o, const std::string& v) {
+       o.jax_style = word_of("--style", v, {"plain", "jax"}) == 1;
+     }},
+    {"--bare", "", "the pictures alone, without captions", show_bit,
+     [](Options& o, const std::string&) { o.bare = true; }},
+    {"--workers", "N", "worker threads (default: one per core this process may use)", run_bit,
+     [](Options& o, const std::string& v) { o.workers = int_of("--workers", v, 1, 4096); }},
+    {"--seed", "N", "seed of parameters and example inputs (default: the model's)", run_bit,
+     [](Options& o, const std::string& v) {
+       o.seed = read_count("--seed", v, 0, std::numeric_limits<std::int64_t>::max());
+     }},
+    {"--runs", "N", "timed runs (default 7; 0: no timing)", run_bit,
+     [](Options& o, const std::string& v) { o.runs = int_of("--runs", v, 0, 1'000'000); }},
+    {"--steps", "N", "steps in each timed run (default 10)", run_bit,
+     [](Options& o, const std::string& v) { o.steps = int_of("--steps", v, 1, 1'000'000); }},
+    {"--check-steps", "N",
+     "train steps that are compared with the unsharded run (default 1; 0: no comparison)", run_bit,
+     [](Options& o, const std::string& v) {
+       o.check_steps = int_of("--check-steps", v, 0, 1'000'000);
+     }},
+    {"--params", "FILE", "take the train state's values from a safetensors file", run_bit,
+     [](Options& o, const std::string& v) { o.params = v; }},
+    {"--inputs", "FILE", "take the inputs from a safetensors file", run_bit,
+     [](Options& o, const std::string& v) { o.inputs = v; }},
+    {"--dump", "DIR", "write state and outputs after the compared steps as safetensors files",
+     run_bit, [](Options& o, const std::string& v) { o.dump = v; }},
+    {"--format", "text|json", "how the answer is written (default text)", planning,
+     [](Options& o, const std::string& v) {
+       o.format = word_of("--format", v, {"text", "json"}) == 1 ? Format::json : Format::text;
+     }},
+    {"--json", "", "short for --format json", planning,
+     [](Options& o, const std::string&) { o.format = Format::json; }},
+    {"-o,--output", "FILE", "write the answer to a file, whole or not at all (default -: stdout)",
+     every, [](Options& o, const std::string& v) { o.output = v == "-" ? "" : v; }},
+    {"--force", "", "overwrite files that exist", every,
+     [](Options& o, const std::string&) { o.force = true; }},
+    {"--human", "", "bytes as MiB or GiB, three digits", planning,
+     [](Options& o, const std::string&) { o.human = true; }},
+    {"--width", "COLUMNS",
+     "widest line of tables and pictures, 0: no limit (default: the terminal's; 80 for pictures)",
+     planning,
+     [](Options& o, const std::string& v) { o.width = int_of("--width", v, 0, 100'000); }},
+    {"--color", "auto|always|never", "colour (default auto: on a terminal, unless NO_COLOR is set)",
+     every,
+     [](Options& o, const std::string& v) {
+       o.color = static_cast<ColorChoice>(word_of("--color", v, {"auto", "always", "never"}));
+     }},
+    {"-q,--quiet", "", "no answer and no notes, only errors and the exit code", every,
+     [](Options& o, const std::string&) { o.quiet = true; }},
+    {"-v,--verbose", "", "say on stderr what is being done; -vv: every stage, with times", every,
+     [](Options& o, const std::string&) { ++o.verbosity; }},
+    {"-h,--help", "", "this screen", every, [](Options& o, const std::string&) { o.help = true; }},
+};
+
+std::vector<const OptionRow*> rows_of(const Command& command) {
+  std::vector<const OptionRow*> rows;
+  for (const OptionRow& row : option_table) {
+    if ((row.commands & command.bit) != 0U) rows.push_back(&row);
+  }
+  return rows;
+}
+
+void add_option(CLI::App& app, const OptionRow& row, Options& options) {
+  if (*row.value == '\0') {
+    app.add_flag_function(row.flags, [&row, &options](std::int64_t count) {
+      for (std::int64_t i = 0; i < count; ++i) row.set(options, "");
+    });
+    return;
+  }
+  const auto set_all = [&row, &options](const std::vector<std::string>& values) {
+    for (const std::string& value : values) row.set(options, value);
+  };
+  app.add_option_function<std::vector<std::string>>(row.flags, set_all)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->trigger_on_parse();
+}
+
+/// Every flag's spellings: `-o`, `--output`.
+std::vector<std::string> spellings(const std::vector<const OptionRow*>& rows) {
+  std::vector<std::string> words;
+  for (const OptionRow* row : rows) {
+    for (const std::string& word : CLI::detail::split(row->flags, ',')) words.push_back(word);
+  }
+  return words;
+}
+
+void refuse_unknown(const Command& command, const std::vector<std::string>& extras) {
+  const std::vector<std::string> known = spellings(rows_of(command));
+  Diagnostics diagnostics;
+  for (const std::string& extra : extras) {
+    const std::string word = extra.substr(0, extra.find('='));
+    std::string hint = did_you_mean(word, known, "valid", 0);
+    const std::string more =
+        "`shard-plan " + std::string(command.name) + " --help` lists the options";
+    diagnostics.error("unknown-option", {"command line"},
+                      std::string(command.name) + " has no option '" + word + "'",
+                      hint.empty() ? more : hint + " " + more);
+  }
+  diagnostics.throw_if_errors();
+}
+
+}  // namespace
+
+Options read_options(const Command& command, const std::vector<std::string>& words) {
+  Options options;
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  app.add_option("arguments", options.arguments);
+  for (const OptionRow* row : rows_of(command)) add_option(app, *row, options);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError& problem) {
+    throw Error("usage", {"command line"}, problem.what(),
+                "`shard-plan " + std::string(command.name) + " --help` shows how it is used");
+  }
+  refuse_unknown(command, app.remaining());
+  return options;
+}
+
+std::string options_help(const Command& command) {
+  std::string text;
+  for (const OptionRow* row : rows_of(command)) {
+    std::string left = std::string("  ") + row->flags;
+    if (*row->value != '\0') left += std::string(" ") + row->value;
+    left.resize(std::max<std::size_t>(left.size() + 2, 26), ' ');
+    text += left + row->help + '\n';
+  }
+  return text;
+}
+
+}  // namespace shard

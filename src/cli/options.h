@@ -1,0 +1,59 @@
+#pragma once
+// The command line as a plain value. One table of options says which commands know an option, how
+// it is read and how the help screens describe it.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "config/load.h"
+
+namespace shard {
+
+enum class Format { text, json };
+enum class ColorChoice { automatic, always, never };
+
+struct Options {
+  std::vector<std::string> arguments;  ///< what is no option: files, names
+  Overrides overrides;
+  Format format = Format::text;
+  std::string output;  ///< empty: stdout
+  bool force = false;
+  bool quiet = false;
+  int verbosity = 0;
+  ColorChoice color = ColorChoice::automatic;
+  std::optional<int> width;  ///< columns; nothing: the terminal's, without limit when there is none
+  bool help = false;
+
+  bool human = false;
+  bool all = false;
+  bool resolved = false;
+  std::optional<Bytes> capacity;  ///< of one device, from --hbm or --device
+  std::string device;             ///< the chip's name when --device gave it
+  std::string dump_stages;        ///< folder; empty: none
+
+  bool jax_style = false;
+  bool bare = false;
+
+  int workers = 0;         ///< 0: one per core allowed
+  std::int64_t seed = -1;  ///< -1: the model's
+  int runs = 7;
+  int steps = 10;
+  int check_steps = 1;
+  std::string params;
+  std::string inputs;
+  std::string dump;
+};
+
+struct Command;
+
+/// Reads everything after the command's name. Throws `Error` (`usage`, `bad-value`,
+/// `unknown-option`, `unknown-device`) with all mistakes that can be told apart.
+Options read_options(const Command& command, const std::vector<std::string>& words);
+
+/// The help screen's list of the options that `command` knows.
+std::string options_help(const Command& command);
+
+}  // namespace shard
