@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shard/axes.h"
+#include "shard/boundary.h"
 #include "shard/propagate.h"
 
 namespace shard {
@@ -146,19 +147,6 @@ void make_even(DimSharding& dim, std::int64_t size, std::vector<Reason>& reasons
   dim.axes = std::move(even);
 }
 
-/// What a caller is handed: open dims lose everything from the first sub-axis on, which a spec
-/// cannot express (spec section 6.9, end).
-Sharding at_boundary(const Mesh& mesh, Sharding sharding, const Shape& shape) {
-  for (std::size_t dim = 0; dim < shape.size(); ++dim) {
-    Axes& axes = sharding.dims[dim].axes;
-    axes = dividing_prefix(axes, shape[dim]);
-    const auto part = std::find_if(axes.begin(), axes.end(),
-                                   [&](const AxisRef& axis) { return !mesh.is_full(axis); });
-    if (sharding.dims[dim].is_open) axes.erase(part, axes.end());
-  }
-  return closed(std::move(sharding));
-}
-
 /// Puts what was given before what was gained.
 void join_reasons(ShardedGraph& sharded, std::vector<ValueReasons> before, Propagation& done) {
   sharded.reasons = std::move(before);
@@ -215,7 +203,7 @@ std::string to_string(const ShardedGraph& sharded) {
   std::vector<std::string> annotations;
   annotations.reserve(sharded.shardings.size());
   for (const Sharding& sharding : sharded.shardings) {
-    annotations.push_back(" @ " + spec_text(sharded.mesh, sharding));
+    annotations.push_back("@ " + spec_text(sharded.mesh, sharding));
   }
   std::string text = "mesh " + to_string(sharded.mesh) + "\n";
   text += to_string(sharded.graph, annotations);
