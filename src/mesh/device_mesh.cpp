@@ -79,10 +79,10 @@ std::vector<Device> needed_devices(const Shape& sizes, const std::vector<Device>
                                    const MeshOrigin& origin) {
   const std::optional<std::int64_t> needed = size_product(sizes);
   if (!needed || *needed > static_cast<std::int64_t>(devices.size())) {
-    throw Error("mesh-size", origin.at,
-                count_text(devices) + " must be >= the product of the mesh sizes " +
-                    product_text(sizes),
-                "make a size smaller, or name a topology with more devices");
+    throw Error(
+        "mesh-size", origin.at,
+        count_text(devices) + " must be >= the product of the mesh sizes " + product_text(sizes),
+        "make a size smaller, or name a topology with more devices");
   }
   if (*needed < 0) check_count(sizes, devices, origin);
   check_positive(sizes, origin);

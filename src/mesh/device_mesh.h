@@ -37,7 +37,7 @@ DeviceMesh make_device_mesh(const Shape& sizes, const std::vector<Device>& devic
                             const MeshOrigin& origin = {});
 
 struct HybridMeshOptions {
-  bool process_is_granule = false;  ///< the slow network joins processes instead of slices
+  bool process_is_granule = false;          ///< the slow network joins processes instead of slices
   bool should_sort_granules_by_key = true;  ///< false: in the order in which they appear
   bool allow_split_physical_axes = false;
 };

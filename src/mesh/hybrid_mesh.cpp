@@ -19,8 +19,7 @@ std::int64_t granule_key(const Device& device, bool process_is_granule, const Lo
 }
 
 std::vector<std::vector<Device>> granules_of(const std::vector<Device>& devices,
-                                             const HybridMeshOptions& options,
-                                             const Location& at) {
+                                             const HybridMeshOptions& options, const Location& at) {
   std::vector<std::vector<Device>> granules;
   std::vector<std::int64_t> keys;
   std::map<std::int64_t, std::size_t> place;
@@ -38,12 +37,12 @@ std::vector<std::vector<Device>> granules_of(const std::vector<Device>& devices,
 
 void check_granule_count(const Shape& dcn_sizes, std::size_t granules, const MeshOrigin& origin) {
   const std::optional<std::int64_t> product = size_product(dcn_sizes);
-  const bool is_positive = std::all_of(dcn_sizes.begin(), dcn_sizes.end(),
-                                       [](std::int64_t size) { return size > 0; });
+  const bool is_positive =
+      std::all_of(dcn_sizes.begin(), dcn_sizes.end(), [](std::int64_t size) { return size > 0; });
   if (product == static_cast<std::int64_t>(granules) && is_positive) return;
   throw Error("mesh-size", origin.at,
-              "the Number of slices " + std::to_string(granules) +
-                  " must equal the product of the sizes across slices " + product_text(dcn_sizes),
+              "Number of slices (" + std::to_string(granules) +
+                  ") must equal the product of the sizes across slices " + product_text(dcn_sizes),
               "the sizes across slices have to multiply to " + std::to_string(granules));
 }
 

@@ -1,5 +1,7 @@
 #include "mesh/mesh_sizes.h"
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -59,26 +61,30 @@ std::string shown(const WrittenSize& size) {
     std::string operator()(std::monostate) const { return "None"; }
     std::string operator()(bool value) const { return value ? "True" : "False"; }
     std::string operator()(std::int64_t value) const { return std::to_string(value); }
-    std::string operator()(double value) const { return std::to_string(value); }
+    std::string operator()(double value) const {
+      std::array<char, 32> text{};
+      return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+    }
     std::string operator()(const std::string& value) const { return "'" + value + "'"; }
   };
   return std::visit(Shown{}, size);
 }
 
-void check_each_size(const Shape& sizes, const std::string& group, const MeshOrigin& origin) {
+void check_each_size(const Shape& sizes, const SizeGroup& group, const MeshOrigin& origin) {
   std::optional<std::size_t> unknown;
   for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
     if (sizes[axis] == -1) {
       if (unknown) {
         throw Error("bad-mesh-size", origin.at,
-                    "the " + group + " sizes " + tuple_text(sizes) + " hold more than one -1: " +
-                        axis_text(origin, *unknown) + " and " + axis_text(origin, axis),
+                    "the " + group.name + " sizes " + tuple_text(sizes) +
+                        " hold more than one -1: " + axis_text(origin, *unknown) + " and " +
+                        axis_text(origin, axis),
                     "at most one size of a group can be left to fill in");
       }
       unknown = axis;
     } else if (sizes[axis] < 1) {
       throw Error("bad-mesh-size", origin.at,
-                  "the " + group + " size of " + axis_text(origin, axis) + " is " +
+                  "the " + group.name + " size of " + axis_text(origin, axis) + " is " +
                       std::to_string(sizes[axis]) + ", expected 1 or more, or -1 to fill in");
     }
   }
@@ -130,30 +136,29 @@ std::string axis_text(const MeshOrigin& origin, std::size_t axis) {
   return "axis '" + origin.axis_names[axis] + "'";
 }
 
-Shape filled_sizes(const Shape& sizes, std::int64_t count, const std::string& group,
+Shape filled_sizes(const Shape& sizes, std::int64_t count, const SizeGroup& group,
                    const MeshOrigin& origin) {
   check_each_size(sizes, group, origin);
   Shape filled = sizes;
-  std::int64_t* unknown = nullptr;
-  for (std::int64_t& size : filled) {
-    if (size == -1) unknown = &size;
-  }
-  if (unknown != nullptr) *unknown = 1;
-  const std::optional<std::int64_t> known = size_product(filled);
-  if (unknown != nullptr && known && count >= *known && count % *known == 0) {
-    *unknown = count / *known;
-  } else if (unknown != nullptr) {
+  const auto unknown = std::find(filled.begin(), filled.end(), -1);
+  if (unknown == filled.end()) {
+    if (size_product(sizes) == count) return filled;
     throw Error("mesh-size", origin.at,
-                "-1 in the " + group + " sizes " + tuple_text(sizes) +
-                    " cannot be filled in: " + std::to_string(count) +
-                    " devices are not a multiple of the others, " + product_text(filled),
-                "the other sizes have to divide " + std::to_string(count));
-  } else if (known != count) {
-    throw Error("mesh-size", origin.at,
-                "the number of devices (" + std::to_string(count) +
-                    ") must equal the product of the " + group + " sizes " + product_text(sizes),
+                "the number of " + group.counted + " (" + std::to_string(count) +
+                    ") must equal the product of the " + group.name + " sizes " +
+                    product_text(sizes),
                 "change a size, or write -1 for one of them to have it filled in");
   }
+  *unknown = 1;
+  const std::optional<std::int64_t> others = size_product(filled);
+  if (!others || count < *others || count % *others != 0) {
+    throw Error("mesh-size", origin.at,
+                "-1 in the " + group.name + " sizes " + tuple_text(sizes) +
+                    " cannot be filled in: " + std::to_string(count) + " " + group.counted +
+                    " are not a multiple of the others, " + product_text(filled),
+                "the other sizes have to divide " + std::to_string(count));
+  }
+  *unknown = count / *others;
   return filled;
 }
 

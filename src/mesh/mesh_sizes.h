@@ -30,10 +30,17 @@ std::string product_text(const Shape& sizes);
 /// `axis 1` or, when the origin knows names, `axis 'fsdp'`.
 std::string axis_text(const MeshOrigin& origin, std::size_t axis);
 
+/// Sizes that multiply to one count, in the words of messages: `ici` sizes to `devices per slice`,
+/// `dcn` sizes to `slices`.
+struct SizeGroup {
+  std::string name = "mesh";
+  std::string counted = "devices";
+};
+
 /// Puts the one size that makes the product `count` in the place of -1; without a -1 only checks
-/// the product. `group` names the sizes in messages (`ici`, `dcn`, `mesh`). Throws `Error`
-/// `bad-mesh-size` (two -1, or a size below 1) or `mesh-size` (the product cannot be `count`).
-Shape filled_sizes(const Shape& sizes, std::int64_t count, const std::string& group,
+/// the product. Throws `Error` `bad-mesh-size` (two -1, or a size below 1) or `mesh-size` (the
+/// product cannot be `count`).
+Shape filled_sizes(const Shape& sizes, std::int64_t count, const SizeGroup& group,
                    const MeshOrigin& origin);
 
 }  // namespace shard

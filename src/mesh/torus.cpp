@@ -76,14 +76,6 @@ std::string whole_sizes_text(const Shape& remaining) {
               "choose one of these sizes, or allow_split_physical_axes");
 }
 
-[[noreturn]] void refuse_split(const Shape& torus, const Shape& sizes, std::size_t axis,
-                               const MeshOrigin& origin) {
-  throw Error("topology-unassignable", origin.at,
-              "Failed to find assignment of mesh " + axis_text(origin, axis) + " of " +
-                  tuple_text(sizes) + " (size " + std::to_string(sizes[axis]) + ") to the torus " +
-                  torus_text(torus) + ": its factors do not divide what the later axes left");
-}
-
 /// Whole torus axes per mesh axis; nothing when one finds none and splitting may be tried.
 std::optional<std::vector<Axes>> whole_assignment(const Shape& torus, const Shape& sizes,
                                                   bool allow_split, const MeshOrigin& origin) {
@@ -164,13 +156,13 @@ class FactorChoice {
   std::optional<Shape> best_;
 };
 
-std::vector<Shape> split_assignment(const Shape& torus, const Shape& sizes,
-                                    const MeshOrigin& origin) {
+std::vector<Shape> split_assignment(const Shape& torus, const Shape& sizes) {
   std::vector<Shape> assignment(torus.size(), Shape(sizes.size(), 1));
   Shape taken(torus.size(), 1);
   for (std::size_t axis = sizes.size(); axis-- > 0;) {
     const std::optional<Shape> factors = FactorChoice(torus, taken).best_for(sizes[axis]);
-    if (!factors) refuse_split(torus, sizes, axis, origin);
+    // Equal products leave every prime factor of a size somewhere on the torus.
+    SHARD_CHECK(factors, "a size that divides the rest of a torus can be written over its axes");
     for (std::size_t on = 0; on < torus.size(); ++on) {
       assignment[on][axis] = (*factors)[on];
       taken[on] *= (*factors)[on];
@@ -215,7 +207,7 @@ TorusPlacement place_on_torus(const Shape& torus, const Shape& sizes, bool allow
   check_sizes(torus, sizes, origin);
   const auto whole = whole_assignment(torus, sizes, allow_split, origin);
   if (whole) return place_whole(torus, *whole);
-  return place_split(split_assignment(torus, sizes, origin), sizes.size());
+  return place_split(split_assignment(torus, sizes), sizes.size());
 }
 
 std::vector<std::int64_t> transposed_positions(const Shape& shape,
