@@ -11,39 +11,54 @@
 
 namespace shard {
 
-/// What the command line changes, last of all. Texts are as typed.
+/// What the command line changes, last of all. Texts are as typed. Their places in messages are in
+/// the pseudo files `--set` (one line per text), `--sizes`, `--mesh` and `--add-rule`.
 struct Overrides {
-  std::vector<std::string> set;  ///< `PATH=VALUE`; a bare size's name is short for `sizes.NAME`
-  std::string size_set;          ///< `--sizes tiny`; empty: none
-  std::string mesh;              ///< `data=4,model=2`; empty: the file's
+  std::vector<std::string> set;        ///< `PATH=VALUE`; a bare size's name: `sizes.NAME`
+  std::string size_set;                ///< `--sizes tiny`; empty: none
+  std::string mesh;                    ///< `data=4,model=2`; empty: the file's
+  std::vector<std::string> add_rules;  ///< `[embed, data]`, put behind the file's rules
 };
 
 /// A merged document: every node keeps the location of the file (or override) it came from.
 struct MergedDocument {
   std::string file;
   TextNode root;
+  /// What was wrong with `set` and the overrides; reported together with the file's mistakes by
+  /// `read_model` and `read_rules`.
+  std::vector<Diagnostic> problems;
 };
 
 /// Reads `path` and its bases, merges maps key by key (lists and scalars are replaced whole),
-/// applies each file's `set`, then the size set, then `overrides.set`. Errors: those of
-/// `read_yaml`, `missing-file`, `base-cycle`, `bad-set-path`, `unknown-size-set`.
+/// applies each file's `set`, then the size set, then `overrides.set`. `base` and `set` are gone
+/// from the result. Throws `Error`: those of `read_yaml`, `missing-file`, `empty-file`,
+/// `unreadable-file`, `base-cycle`, `wrong-type` (a file that is no map, a `base` or `set` of the
+/// wrong kind). Collects `bad-set-path`, `bad-override`, `unknown-size-set`.
 MergedDocument merge_model_file(const std::string& path, const Overrides& overrides,
                                 Sources& sources);
+/// The same for a rules file; `overrides.mesh` replaces the mesh, `overrides.add_rules` follow the
+/// rules; `overrides.set` and `overrides.size_set` are the model's and not looked at.
 MergedDocument merge_rules_file(const std::string& path, const Overrides& overrides,
                                 Sources& sources);
 
-/// Merged tree to structs by the key tables; all mistakes are reported in one `Error`.
+/// Merged tree to structs by the key tables; all mistakes are reported in one `Error`:
+/// `unknown-key`, `missing-key`, `wrong-type`, `not-yet`, `unknown-word`, `bad-name`,
+/// `reserved-name`, `conflicting-keys`, `bad-size`, `unknown-size`, `size-cycle`, `size-overflow`,
+/// `unknown-dtype`, `type-syntax`, `spec-syntax`, `expression-syntax`, `unknown-initializer`,
+/// `unknown-optimizer`, `unknown-loss`, `bad-rule`.
 ModelConfig read_model(const MergedDocument& document);
 RulesConfig read_rules(const MergedDocument& document);
 
 /// `plan --resolved`: the merged file as YAML, each line with a comment that names its origin.
+/// Throws `Error` with `document.problems` if there are any.
 std::string write_resolved(const MergedDocument& document);
 
 /// JSON Schema (draft 2020-12) of a model or rules file, from the same tables; pretty printed.
 std::string model_schema();
 std::string rules_schema();
 
-/// Reads a spec typed on a command line: `P('data', None)` or `[embed, hidden]`.
+/// Reads a spec typed on a command line: `P('data', None)`, `[embed, hidden]` or `null`. Throws
+/// `Error` `spec-syntax`, `wrong-type`, those of `read_yaml`.
 SpecConfig read_spec_text(const std::string& text, const Location& at);
 
 }  // namespace shard

@@ -42,9 +42,12 @@ struct TypeConfig {
 };
 
 /// A count that was written as a number or as a size's name; `label` is the size's name or empty.
+/// Inside a block it may name an argument of the block: then `argument` is that name, and `value`
+/// and `label` are those of the argument's default (0 and empty when it has none).
 struct CountConfig {
   std::int64_t value = 0;
   std::string label;
+  std::string argument;
   Location at;
 };
 

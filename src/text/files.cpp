@@ -29,12 +29,13 @@ struct Closer {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-// A pipe tells no size beforehand, so the limit is looked at again while reading.
-std::string read_all(std::FILE* file, const std::string& path) {
+// Up to `most` bytes and a block more: a pipe tells no size beforehand.
+std::string read_up_to(std::FILE* file, const std::string& path, std::size_t most) {
   std::string text;
   std::string block(std::size_t{1} << 16U, '\0');
-  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file)) {
-    if (text.size() + count > largest_file) fail_read(path, "it is larger than 1 GiB");
+  while (text.size() <= most) {
+    const std::size_t count = std::fread(block.data(), 1, block.size(), file);
+    if (count == 0) break;
     text.append(block, 0, count);
   }
   if (std::ferror(file) != 0) fail_read(path, std::strerror(errno));
@@ -53,6 +54,23 @@ bool says_nothing(std::string_view text) {
     text.remove_prefix(std::min(text.size(), end + 1));
   }
   return true;
+}
+
+std::unique_ptr<std::FILE, Closer> open_file(const std::string& path) {
+  std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "rb"));
+  if (!file) fail_read(path, std::strerror(errno));
+  return file;
+}
+
+// The size of what is there (0 for a pipe), or nothing.
+std::optional<std::size_t> size_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    fail_read(path, std::strerror(errno));
+  }
+  if (S_ISDIR(status.st_mode)) fail_read(path, "it is a folder");
+  return static_cast<std::size_t>(status.st_size);
 }
 
 std::string missing_hint(FileReader& reader, const std::string& path) {
@@ -76,16 +94,19 @@ std::string missing_hint(FileReader& reader, const std::string& path) {
 }  // namespace
 
 std::optional<std::string> DiskReader::read(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-    fail_read(path, std::strerror(errno));
-  }
-  if (S_ISDIR(status.st_mode)) fail_read(path, "it is a folder");
-  if (status.st_size > static_cast<off_t>(largest_file)) fail_read(path, "it is larger than 1 GiB");
-  const std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "rb"));
-  if (!file) fail_read(path, std::strerror(errno));
-  return read_all(file.get(), path);
+  const std::optional<std::size_t> size = size_of(path);
+  if (!size) return std::nullopt;
+  if (*size > largest_file) fail_read(path, "it is larger than 1 GiB");
+  std::string text = read_up_to(open_file(path).get(), path, largest_file);
+  if (text.size() > largest_file) fail_read(path, "it is larger than 1 GiB");
+  return text;
+}
+
+std::optional<std::string> DiskReader::read_start(const std::string& path, std::size_t bytes) {
+  if (!size_of(path)) return std::nullopt;
+  std::string text = read_up_to(open_file(path).get(), path, bytes);
+  text.resize(std::min(text.size(), bytes));
+  return text;
 }
 
 std::vector<std::string> DiskReader::list(const std::string& folder) {
@@ -105,6 +126,12 @@ std::optional<std::string> MemoryReader::read(const std::string& path) {
   return found->second;
 }
 
+std::optional<std::string> MemoryReader::read_start(const std::string& path, std::size_t bytes) {
+  std::optional<std::string> text = read(path);
+  if (text) text->resize(std::min(text->size(), bytes));
+  return text;
+}
+
 std::vector<std::string> MemoryReader::list(const std::string& folder) {
   std::vector<std::string> names;
   for (const auto& [path, text] : files_) {
@@ -118,9 +145,24 @@ std::vector<std::string> MemoryReader::list(const std::string& folder) {
 
 const std::string& Sources::load(const std::string& path, const Location& asked_at) {
   if (const auto known = texts_.find(path); known != texts_.end()) return known->second;
+  add(path, asked([&] { return reader_.read(path); }, path, asked_at));
+  const std::string& kept = texts_.at(path);
+  if (says_nothing(kept)) {
+    throw Error("empty-file", {path}, "the file holds nothing but blanks and comments");
+  }
+  return kept;
+}
+
+std::string Sources::start_of(const std::string& path, std::size_t bytes,
+                              const Location& asked_at) {
+  return asked([&] { return reader_.read_start(path, bytes); }, path, asked_at);
+}
+
+std::string Sources::asked(const std::function<std::optional<std::string>()>& read,
+                           const std::string& path, const Location& asked_at) {
   std::optional<std::string> text;
   try {
-    text = reader_.read(path);
+    text = read();
   } catch (const Error& problem) {
     std::vector<Diagnostic> placed = problem.diagnostics();
     for (Diagnostic& one : placed) {
@@ -132,12 +174,15 @@ const std::string& Sources::load(const std::string& path, const Location& asked_
     throw Error("missing-file", asked_at, "there is no file '" + path + "'",
                 missing_hint(reader_, path));
   }
-  add(path, std::move(*text));
-  const std::string& kept = texts_.at(path);
-  if (says_nothing(kept)) {
-    throw Error("empty-file", {path}, "the file holds nothing but blanks and comments");
-  }
-  return kept;
+  return std::move(*text);
+}
+
+bool Sources::has(const std::string& path) const {
+  if (texts_.contains(path)) return true;
+  const std::string folder = folder_of(path);
+  const std::vector<std::string> names = reader_.list(folder.empty() ? "." : folder);
+  return std::binary_search(names.begin(), names.end(),
+                            std::filesystem::path(path).filename().string());
 }
 
 void Sources::add(const std::string& path, std::string text) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/diagnostic.h"
 #include "text/tree.h"
 
 namespace shard {
@@ -16,6 +17,12 @@ namespace shard {
 /// `too-deep` (nesting over 100), `too-large` (over 4 million nodes), `not-a-document` (two
 /// documents in one file).
 TextNode read_yaml(const std::string& file, std::string_view text);
+
+/// Reads one YAML document of somebody else's program, as PyYAML does: a key given twice takes its
+/// last value (the warning `duplicate-key` goes to `diagnostics`), tags are not looked at. The rest
+/// is as above.
+TextNode read_foreign_yaml(const std::string& file, std::string_view text,
+                           Diagnostics& diagnostics);
 
 /// Reads one JSON document with line and column of every value; numbers keep their text. Throws
 /// `Error` `json-syntax`, `duplicate-key`, `too-deep`, `too-large`.

@@ -17,8 +17,12 @@ namespace {
 
 class YamlEvents : public YAML::EventHandler {
  public:
-  YamlEvents(const YamlSource& source, Diagnostics& diagnostics)
-      : source_(source), diagnostics_(diagnostics), builder_(diagnostics) {}
+  YamlEvents(const YamlSource& source, Diagnostics& diagnostics, bool is_foreign)
+      : source_(source),
+        diagnostics_(diagnostics),
+        is_foreign_(is_foreign),
+        builder_(diagnostics,
+                 is_foreign ? DuplicateKey::takes_the_last_value : DuplicateKey::is_an_error) {}
 
   const TreeBuilder& builder() const { return builder_; }
   TextNode take_root() { return builder_.take_root(); }
@@ -55,6 +59,7 @@ class YamlEvents : public YAML::EventHandler {
 
   const YamlSource& source_;
   Diagnostics& diagnostics_;
+  bool is_foreign_;
   TreeBuilder builder_;
   bool has_document_ = false;
 };
@@ -80,7 +85,8 @@ void YamlEvents::OnDocumentStart(const YAML::Mark& mark) {
 }
 
 void YamlEvents::check_tag(const std::string& tag, const Location& at) {
-  const bool is_usual = tag.empty() || tag == "?" || tag == "!" || tag == "tag:yaml.org,2002:str";
+  const bool is_usual =
+      is_foreign_ || tag.empty() || tag == "?" || tag == "!" || tag == "tag:yaml.org,2002:str";
   if (is_usual) return;
   diagnostics_.error("yaml-syntax", at, "the tag '" + tag + "' is not read here", "remove it");
 }
@@ -121,7 +127,8 @@ void YamlEvents::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::
   node.at = source_.place(offset, length.value_or(1));
   if (!length) stop("yaml-syntax", node.at, "this quote is never closed");
   check_tag(tag, node.at);
-  if (builder_.is_in_flow() && !node.quoted) source_.check_commas(value, offset, diagnostics_);
+  if (builder_.is_in_flow() && !node.quoted && !is_foreign_)
+    source_.check_commas(value, offset, diagnostics_);
   if (builder_.expects_key()) {
     if (value == "<<" && !node.quoted) {
       diagnostics_.error("merge-key", node.at, "'<<' is not read here",
@@ -160,15 +167,13 @@ void report_syntax(const YAML::Exception& problem, const YamlSource& source,
   diagnostics.error("yaml-syntax", at, problem.msg, yaml_hint(problem.msg));
 }
 
-}  // namespace
-
-TextNode read_yaml(const std::string& file, std::string_view text) {
+TextNode read_document(const std::string& file, std::string_view text, bool is_foreign,
+                       Diagnostics& diagnostics) {
   const YamlSource source(file, without_byte_order_mark(text));
-  Diagnostics diagnostics;
   source.check_bytes(diagnostics);
   source.check_tabs(diagnostics);
   diagnostics.throw_if_errors();
-  YamlEvents events(source, diagnostics);
+  YamlEvents events(source, diagnostics, is_foreign);
   std::istringstream stream{std::string(source.text())};
   try {
     YAML::Parser parser(stream);
@@ -179,6 +184,18 @@ TextNode read_yaml(const std::string& file, std::string_view text) {
   }
   diagnostics.throw_if_errors();
   return events.take_root();
+}
+
+}  // namespace
+
+TextNode read_yaml(const std::string& file, std::string_view text) {
+  Diagnostics diagnostics;
+  return read_document(file, text, false, diagnostics);
+}
+
+TextNode read_foreign_yaml(const std::string& file, std::string_view text,
+                           Diagnostics& diagnostics) {
+  return read_document(file, text, true, diagnostics);
 }
 
 }  // namespace shard

@@ -27,7 +27,7 @@ bool TreeBuilder::expects_key() const {
   return !frames_.empty() && frames_.back().node.is_map() && !frames_.back().has_key;
 }
 
-const TextEntry* TreeBuilder::earlier(Frame& frame, const std::string& key) const {
+TextEntry* TreeBuilder::earlier(Frame& frame, const std::string& key) const {
   std::vector<TextEntry>& entries = frame.node.entries;
   if (entries.size() <= few_keys) {
     const auto found = std::find_if(entries.begin(), entries.end(),
@@ -44,7 +44,12 @@ const TextEntry* TreeBuilder::earlier(Frame& frame, const std::string& key) cons
 void TreeBuilder::key(std::string text, const Location& at) {
   SHARD_CHECK(expects_key(), "a key comes where a map expects one");
   Frame& frame = frames_.back();
-  if (const TextEntry* first = earlier(frame, text); first && !is_cut_off_half(text)) {
+  const TextEntry* first = earlier(frame, text);
+  if (first && duplicate_ == DuplicateKey::takes_the_last_value) {
+    diagnostics_.warning("duplicate-key", at, "key '" + text + "' is given twice in this map",
+                         "it is given first in line " + std::to_string(first->key_at.line) +
+                             "; the value given last counts");
+  } else if (first && !is_cut_off_half(text)) {
     diagnostics_.error("duplicate-key", at, "key '" + text + "' is given twice in this map",
                        "it is given first in line " + std::to_string(first->key_at.line) +
                            "; keep one of the two");
@@ -120,8 +125,15 @@ void TreeBuilder::add(TextNode node, std::size_t height) {
     return;
   }
   SHARD_CHECK(frame.has_key, "a value in a map follows its key");
-  frame.node.entries.push_back({std::move(frame.key), frame.key_at, std::move(node)});
   frame.has_key = false;
+  if (duplicate_ == DuplicateKey::takes_the_last_value) {
+    if (TextEntry* first = earlier(frame, frame.key)) {
+      first->key_at = frame.key_at;
+      first->value = std::move(node);
+      return;
+    }
+  }
+  frame.node.entries.push_back({std::move(frame.key), frame.key_at, std::move(node)});
 }
 
 }  // namespace shard

@@ -18,10 +18,14 @@ inline constexpr std::size_t max_nesting = 100;
 /// Nodes of one document, aliases written out.
 inline constexpr std::size_t max_nodes = 4'000'000;
 
+/// What a key given twice in one map means.
+enum class DuplicateKey { is_an_error, takes_the_last_value };
+
 /// Events arrive in document order. A scalar where a map expects a key is a key.
 class TreeBuilder {
  public:
-  explicit TreeBuilder(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+  explicit TreeBuilder(Diagnostics& diagnostics, DuplicateKey duplicate = DuplicateKey::is_an_error)
+      : diagnostics_(diagnostics), duplicate_(duplicate) {}
 
   /// True when the next event is a key.
   bool expects_key() const;
@@ -33,7 +37,7 @@ class TreeBuilder {
   /// Where the innermost open container started.
   const Location& open_at() const { return frames_.back().node.at; }
 
-  /// Raises `duplicate-key`.
+  /// Raises `duplicate-key`, a warning where the last value is taken.
   void key(std::string text, const Location& at);
   /// `anchor` 0: none. Throws `Error` `too-deep`.
   void start(TextNode::Kind kind, const Location& at, bool is_flow, std::size_t anchor);
@@ -65,11 +69,12 @@ class TreeBuilder {
   };
 
   [[noreturn]] void fail(std::string id, const Location& at, std::string message, std::string hint);
-  const TextEntry* earlier(Frame& frame, const std::string& key) const;
+  TextEntry* earlier(Frame& frame, const std::string& key) const;
   void count_nodes(std::size_t more, const Location& at);
   void add(TextNode node, std::size_t height);
 
   Diagnostics& diagnostics_;
+  DuplicateKey duplicate_;
   std::vector<Frame> frames_;
   std::map<std::size_t, Anchored> anchored_;
   std::size_t nodes_ = 0;

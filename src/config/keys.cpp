@@ -1,0 +1,125 @@
+#include "config/keys.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/check.h"
+
+namespace shard {
+namespace {
+
+constexpr std::array<ValueKindRow, static_cast<std::size_t>(ValueKind::count_)> kinds = {{
+    {ValueKind::anything, "anything", takes_null | takes_scalar | takes_list | takes_map, "true"},
+    {ValueKind::text, "a text", takes_scalar, R"({"type": ["string", "number"]})"},
+    {ValueKind::identifier, "a name", takes_scalar,
+     R"({"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})"},
+    {ValueKind::word, "a word", takes_scalar, R"({"type": "string"})"},
+    {ValueKind::words, "a word or a list of words", takes_scalar | takes_list,
+     R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"},
+    {ValueKind::flag, "true or false", takes_scalar, R"({"type": "boolean"})"},
+    {ValueKind::number, "a number", takes_scalar, R"({"type": "number"})"},
+    {ValueKind::whole, "a whole number", takes_scalar, R"({"type": "integer", "minimum": 0})"},
+    {ValueKind::count, "a number or a size's name", takes_scalar, R"({"$ref": "#/$defs/count"})"},
+    {ValueKind::names, "a name or a list of names", takes_scalar | takes_list,
+     R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"},
+    {ValueKind::files, "a file or a list of files", takes_scalar | takes_list,
+     R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"},
+    {ValueKind::spec, "a list of logical axes, P(...) of mesh axes, or null",
+     takes_null | takes_scalar | takes_list, R"({"$ref": "#/$defs/spec"})"},
+    {ValueKind::axis, "the name of an axis, or null", takes_null | takes_scalar,
+     R"({"type": ["string", "null"]})"},
+    {ValueKind::type, "a type such as f32[batch, embed], or a list of dims",
+     takes_scalar | takes_list, R"({"$ref": "#/$defs/type"})"},
+    {ValueKind::dtype, "an element type such as bf16", takes_scalar,
+     R"({"$ref": "#/$defs/dtype"})"},
+    {ValueKind::dims, "a dim or a list of dims (labels or positions)", takes_scalar | takes_list,
+     R"({"$ref": "#/$defs/dims"})"},
+    {ValueKind::expression, "an expression such as h = relu(x)", takes_scalar,
+     R"({"type": "string"})"},
+    {ValueKind::initializer, "an initializer: a word or a one-key map", takes_scalar | takes_map,
+     R"({"$ref": "#/$defs/initializer"})"},
+    {ValueKind::optimizer, "an optimizer: a word or a one-key map", takes_scalar | takes_map,
+     R"({"$ref": "#/$defs/optimizer"})"},
+    {ValueKind::loss, "a loss: a word or a one-key map", takes_scalar | takes_map,
+     R"({"$ref": "#/$defs/loss"})"},
+    {ValueKind::layers, "a list of layers", takes_list,
+     R"({"type": "array", "items": {"$ref": "#/$defs/layer"}})"},
+    {ValueKind::blocks, "a map of blocks by name", takes_map,
+     R"({"type": "object", "additionalProperties": {"$ref": "#/$defs/block"}})"},
+    {ValueKind::sizes, "a map of sizes by name", takes_map,
+     R"({"type": "object", "additionalProperties": {"$ref": "#/$defs/size"}})"},
+    {ValueKind::size_sets, "a map of size sets by name", takes_map,
+     R"({"type": "object", "additionalProperties":)"
+     R"( {"type": "object", "additionalProperties": {"$ref": "#/$defs/size"}}})"},
+    {ValueKind::types, "a map of types by name", takes_map,
+     R"({"type": "object", "additionalProperties": {"$ref": "#/$defs/type"}})"},
+    {ValueKind::outputs, "a map of types by name, or a list of names",
+     takes_scalar | takes_list | takes_map,
+     R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}},)"
+     R"( {"type": "object", "additionalProperties":)"
+     R"( {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/type"}]}}]})"},
+    {ValueKind::specs, "a map of specs by parameter name", takes_map,
+     R"({"type": "object", "additionalProperties": {"$ref": "#/$defs/spec"}})"},
+    {ValueKind::block_arguments, "a map of arguments with their defaults", takes_map,
+     R"({"type": "object", "additionalProperties":)"
+     R"( {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/count"}]}})"},
+    {ValueKind::settings, "a map of dotted paths to values", takes_map, R"({"type": "object"})"},
+    {ValueKind::table, "a map", takes_map, R"({"type": "object"})"},
+    {ValueKind::word_or_table, "a word or a map", takes_scalar | takes_map,
+     R"({"type": ["string", "object"]})"},
+    {ValueKind::mesh, "a map of mesh axes to their sizes", takes_map,
+     R"({"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}})"},
+    {ValueKind::rules, "a list of pairs [logical axis, mesh axes]", takes_list,
+     R"({"type": "array", "items": {"$ref": "#/$defs/rule"}})"},
+    {ValueKind::part_rules, "a map of rules by part", takes_map,
+     R"({"$ref": "#/$defs/part_rules"})"},
+    {ValueKind::devices, "a device set such as cpu-8", takes_scalar,
+     R"({"type": ["string", "integer"]})"},
+}};
+
+constexpr bool rows_in_enum_order() {
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (kinds[i].kind != static_cast<ValueKind>(i)) return false;
+  }
+  return true;
+}
+static_assert(rows_in_enum_order(), "the table lists every ValueKind once, in enum order");
+
+}  // namespace
+
+std::span<const ValueKindRow> value_kinds() { return kinds; }
+
+const ValueKindRow& row_of(ValueKind kind) {
+  SHARD_CHECK(static_cast<std::size_t>(kind) < kinds.size(), "a ValueKind is a row of the table");
+  return kinds[static_cast<std::size_t>(kind)];
+}
+
+const KeyRow* KeyTable::find(std::string_view key) const {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const KeyRow& row) { return row.name == key; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> KeyTable::valid_keys() const {
+  std::vector<std::string> names;
+  for (const KeyRow& row : rows) {
+    if (row.not_yet.empty()) names.emplace_back(row.name);
+  }
+  return names;
+}
+
+std::vector<std::string> valid_names(std::span<const KeyTable> tables) {
+  std::vector<std::string> names;
+  for (const KeyTable& table : tables) {
+    if (table.not_yet.empty()) names.emplace_back(table.name);
+  }
+  return names;
+}
+
+const KeyTable* find_table(std::span<const KeyTable> tables, std::string_view name) {
+  const auto found = std::find_if(tables.begin(), tables.end(),
+                                  [&](const KeyTable& table) { return table.name == name; });
+  return found == tables.end() ? nullptr : &*found;
+}
+
+}  // namespace shard

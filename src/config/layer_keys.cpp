@@ -1,0 +1,177 @@
+// The keys of the layers that are known here; other words are ops or blocks of the file.
+#include <array>
+
+#include "config/keys.h"
+
+namespace shard {
+namespace {
+
+using enum ValueKind;
+
+template <std::size_t... Counts>
+constexpr auto joined(const std::array<KeyRow, Counts>&... parts) {
+  std::array<KeyRow, (Counts + ...)> all{};
+  std::size_t next = 0;
+  const auto append = [&](const auto& part) {
+    for (const KeyRow& row : part) all[next++] = row;
+  };
+  (append(parts), ...);
+  return all;
+}
+
+constexpr std::array<KeyRow, 2> place_in_chain = {{
+    {.name = "name", .kind = identifier, .help = "makes the result a value of this name"},
+    {.name = "of", .kind = names, .help = "the inputs; default: the value before"},
+}};
+constexpr std::array<KeyRow, 1> result_dtype = {{
+    {.name = "dtype", .kind = dtype, .help = "of the arithmetic and the result"},
+}};
+constexpr std::array<KeyRow, 1> result_placement = {{
+    {.name = "out_sharding", .kind = spec, .help = "placement of the result"},
+}};
+constexpr auto common_rows = joined(place_in_chain, result_dtype, result_placement);
+
+constexpr std::array<KeyRow, 1> required_features = {{
+    {.name = "features",
+     .kind = count,
+     .help = "the new last dim: its label and size",
+     .is_required = true},
+}};
+constexpr std::array<KeyRow, 1> optional_features = {{
+    {.name = "features", .kind = count, .help = "the new last dim; without it `of` names two"},
+}};
+constexpr std::array<KeyRow, 3> kernel_rows = {{
+    {.name = "kernel", .kind = spec, .help = "placement of the kernel; default: its labels"},
+    {.name = "params", .kind = specs, .help = "placements by parameter name"},
+    {.name = "kernel_init", .kind = initializer, .help = "first values of the kernel"},
+}};
+constexpr std::array<KeyRow, 3> bias_rows = {{
+    {.name = "bias", .kind = spec, .help = "placement of the bias; default: its label"},
+    {.name = "bias_init", .kind = initializer, .help = "first values of the bias"},
+    {.name = "use_bias", .kind = flag, .help = "add a bias", .default_value = "true"},
+}};
+constexpr auto dense_rows = joined(required_features, common_rows, kernel_rows, bias_rows);
+constexpr auto dot_rows = joined(optional_features, common_rows, kernel_rows);
+
+constexpr std::array<KeyRow, 1> placement = {{
+    {.name = "spec", .kind = spec, .help = "the placement", .is_required = true},
+}};
+constexpr auto placement_rows = joined(placement, place_in_chain);
+
+constexpr std::array<KeyRow, 1> assignment = {{
+    {.name = "expression",
+     .kind = expression,
+     .help = "NAME = EXPRESSION of values, numbers, + - * / @ and op(args, key=value)",
+     .is_required = true},
+}};
+constexpr auto let_rows = joined(assignment, result_dtype, result_placement);
+
+constexpr std::array<KeyRow, 4> param_rows = {{
+    {.name = "name", .kind = identifier, .help = "the parameter's name", .is_required = true},
+    {.name = "axes",
+     .kind = dims,
+     .help = "its dims: labels, label=size, label@mesh_axis",
+     .is_required = true},
+    {.name = "init", .kind = initializer, .help = "first values", .default_value = "lecun_normal"},
+    {.name = "dtype", .kind = dtype, .help = "of the parameter"},
+}};
+
+constexpr std::array<KeyRow, 6> repeat_own_rows = {{
+    {.name = "block", .kind = identifier, .help = "the block of the file that is repeated"},
+    {.name = "pattern", .kind = names, .help = "blocks in turn, instead of `block`"},
+    {.name = "times", .kind = count, .help = "how often", .is_required = true},
+    {.name = "scan",
+     .kind = flag,
+     .help = "one loop over stacked parameters",
+     .default_value = "false"},
+    {.name = "axis",
+     .kind = axis,
+     .help = "logical axis of the stacked dim; null: not split",
+     .default_value = "null"},
+    {.name = "remat",
+     .kind = anything,
+     .help = "recompute instead of keeping",
+     .not_yet = "remove it: every activation is kept"},
+}};
+constexpr auto repeat_rows = joined(repeat_own_rows, place_in_chain);
+
+constexpr std::array<KeyRow, 1> chain = {{
+    {.name = "layers", .kind = layers, .help = "the layers inside", .is_required = true},
+}};
+constexpr auto chain_rows = joined(chain, place_in_chain);
+
+constexpr std::array<KeyRow, 1> order = {{
+    {.name = "dims", .kind = dims, .help = "the dims in their new order", .is_required = true},
+}};
+constexpr auto transpose_rows = joined(order, common_rows);
+
+constexpr std::array<KeyRow, 2> reduced = {{
+    {.name = "dims", .kind = dims, .help = "the dims to reduce; default: all"},
+    {.name = "keep_dims", .kind = flag, .help = "keep them with size 1", .default_value = "false"},
+}};
+constexpr auto reduction_rows = joined(reduced, common_rows);
+
+constexpr std::array<KeyRow, 3> op_arguments = {{
+    {.name = "value", .kind = number, .help = "the op's number"},
+    {.name = "dims", .kind = dims, .help = "the op's dims"},
+    {.name = "keep_dims", .kind = flag, .help = "keep dims with size 1"},
+}};
+constexpr auto generic_rows = joined(common_rows, op_arguments);
+
+constexpr std::string_view later_layer = "build it from dense, dot, let and the elementwise ops";
+constexpr std::string_view later_mode = "leave it out: all mesh axes are of type auto";
+
+constexpr std::array<KeyTable, 27> layers_known = {{
+    {"dense", "layer 'dense'", "x @ kernel + bias", dense_rows, "features"},
+    {"dot", "layer 'dot'", "x @ kernel, or the product of two values", dot_rows, "features"},
+    {"constrain", "layer 'constrain'", "asks for a placement", placement_rows, "spec"},
+    {"reshard", "layer 'reshard'", "moves to a placement", placement_rows, "spec"},
+    {"let", "layer 'let'", "an expression", let_rows, "expression"},
+    {"param", "layer 'param'", "a parameter of its own", param_rows},
+    {"repeat", "layer 'repeat'", "a block several times", repeat_rows},
+    {"residual", "layer 'residual'", "x + chain(x)", chain_rows, "layers"},
+    {"parallel", "layer 'parallel'", "the sum of layers on the same input", chain_rows, "layers"},
+    {"transpose", "layer 'transpose'", "dims in another order", transpose_rows, "dims"},
+    {"reduce_sum", "layer 'reduce_sum'", "sums over dims", reduction_rows, "dims"},
+    {"reduce_max", "layer 'reduce_max'", "maxima over dims", reduction_rows, "dims"},
+    {"reduce_min", "layer 'reduce_min'", "minima over dims", reduction_rows, "dims"},
+    {"reduce_prod", "layer 'reduce_prod'", "products over dims", reduction_rows, "dims"},
+    {"attention", "layer 'attention'", "attention", {}, "", later_layer},
+    {"moe", "layer 'moe'", "a mixture of experts", {}, "", later_layer},
+    {"embedding", "layer 'embedding'", "rows of a table", {}, "", later_layer},
+    {"swiglu", "layer 'swiglu'", "a gated feed-forward block", {}, "", later_layer},
+    {"rms_norm", "layer 'rms_norm'", "root mean square norm", {}, "", later_layer},
+    {"layer_norm", "layer 'layer_norm'", "layer norm", {}, "", later_layer},
+    {"softmax", "layer 'softmax'", "softmax", {}, "", later_layer},
+    {"conv", "layer 'conv'", "convolution", {}, "", later_layer},
+    {"dropout", "layer 'dropout'", "dropout", {}, "", later_layer},
+    {"einsum", "layer 'einsum'", "einsum", {}, "", later_layer},
+    {"auto_axes", "layer 'auto_axes'", "axes left to propagation", {}, "", later_mode},
+    {"explicit_axes", "layer 'explicit_axes'", "axes checked by types", {}, "", later_mode},
+    {"manual", "layer 'manual'", "a program per device", {}, "", later_mode},
+}};
+
+}  // namespace
+
+std::span<const KeyTable> layer_tables() { return layers_known; }
+
+const KeyTable& generic_layer_table() {
+  static constexpr KeyTable table = {.name = "op",
+                                     .what = "a layer",
+                                     .help = "an op or a block of the file",
+                                     .rows = generic_rows,
+                                     .main_key = "value",
+                                     .is_open = true};
+  return table;
+}
+
+const KeyTable& block_call_table() {
+  static constexpr KeyTable table = {.name = "block_call",
+                                     .what = "a block of this file",
+                                     .help = "a block of the file with its arguments",
+                                     .rows = common_rows,
+                                     .is_open = true};
+  return table;
+}
+
+}  // namespace shard
