@@ -19,7 +19,7 @@ struct InitialValue {
 };
 
 /// One leaf of the train state, in TrainState order: step, params (sorted as Flax sorts),
-/// opt_state.
+/// opt_state (count, then each slot over the params). Without `train` there are only params.
 struct StateLeaf {
   std::string
       path;  ///< `step`, `params/DotReluDot_0/Dense_0/kernel`, `opt_state/0/mu/DotReluDot_0/W2`
@@ -41,21 +41,26 @@ struct Model {
       train_step;  ///< inputs: all of `state`, then the data inputs; dead code removed
   std::int64_t parameter_count = 0;
   std::vector<std::string> returns;  ///< of the train step: `state`, `loss`, ...
+  std::vector<Diagnostic> notes;     ///< remarks and warnings; never errors
   std::vector<std::string>
       dropped;  ///< what dead-code removal took out, one name each, for the report
 };
 
-/// Builds both functions. Throws `Error` with every mistake found: `unknown-layer`,
-/// `undefined-value`, `rank-mismatch`, `shape-mismatch`, `recursive-block`, `duplicate-name`,
-/// `unknown-dim`, `size-overflow`, `not-yet` (a key or layer of the grammar that a later version
-/// handles) ...
+/// Builds both functions. Throws `Error` with every mistake found, each once: `unknown-layer`,
+/// `unknown-block`, `unknown-value`, `used-before-made`, `rank-mismatch`, `shape-mismatch`,
+/// `dtype-mismatch`, `recursive-block`, `duplicate-name`, `reserved-name`, `unknown-dim`,
+/// `constrain-size`, `size-overflow`, `wrong-input-count`, `missing-loss`, `not-yet` (what a later
+/// version of the grammar handles) ...
 Model build_model(const ModelConfig& config);
 
-/// Reverse-mode derivative of `graph.outputs[output]` (a scalar) with respect to the inputs at
-/// `wrt`: appends the backward nodes and returns one gradient value per entry of `wrt`.
+/// Reverse-mode derivative of `scalar` with respect to the values `wrt` of the body: appends the
+/// backward nodes to the body and returns one gradient value per entry of `wrt` (zeros where the
+/// scalar does not depend on it). Loops may get further stacked outputs, which their backward
+/// loops read.
 std::vector<ValueId> differentiate(Graph& graph, ValueId scalar, const std::vector<ValueId>& wrt);
 
-/// Removes nodes (and loop results) that no output needs. Returns the names of the layers removed.
+/// Removes nodes, loop results and loop operands that no output needs, and numbers the rest in
+/// reading order. Returns the layers of which no forward node is left. Inputs stay.
 std::vector<std::string> remove_dead_code(Graph& graph);
 
 }  // namespace shard

@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <numeric>
+
+#include "base/nearest.h"
+#include "model/check_layers.h"
+#include "model/layer_kinds.h"
+#include "model/model.h"
+#include "model/train_step.h"
+
+namespace shard {
+namespace {
+
+/// The same mistake in a block that is used several times is one mistake.
+std::vector<Diagnostic> without_repetition(const std::vector<Diagnostic>& all) {
+  std::vector<Diagnostic> unique;
+  for (const Diagnostic& diagnostic : all) {
+    if (std::find(unique.begin(), unique.end(), diagnostic) == unique.end()) {
+      unique.push_back(diagnostic);
+    }
+  }
+  return unique;
+}
+
+void throw_if_errors(const Diagnostics& diagnostics) {
+  if (diagnostics.has_errors()) throw Error(without_repetition(diagnostics.all()));
+}
+
+/// Flax flattens dicts sorted by key, so paths compare part by part: a slash sorts before all else.
+bool flattens_before(const StateLeaf& a, const StateLeaf& b) {
+  return std::lexicographical_compare(
+      a.path.begin(), a.path.end(), b.path.begin(), b.path.end(), [](char x, char y) {
+        const auto rank = [](char c) { return c == '/' ? 0 : 1 + static_cast<unsigned char>(c); };
+        return rank(x) < rank(y);
+      });
+}
+
+std::vector<GraphInput> data_inputs(Lowering& lowering, Scope& scope) {
+  std::vector<GraphInput> inputs;
+  for (const InputConfig& input : lowering.config.inputs) {
+    TensorType type{input.type.dtype, {}};
+    std::vector<std::string> labels;
+    for (const DimConfig& dim : input.type.dims) {
+      type.shape.push_back(dim.size);
+      labels.push_back(dim.label);
+    }
+    std::vector<std::int64_t> factors = type.shape;
+    factors.push_back(info(type.dtype).bytes);
+    if (!checked_product(factors)) {
+      lowering.diagnostics.error("size-overflow", input.at,
+                                 to_string(type) + " has more bytes than a 63-bit count can hold");
+      scope.bind(input.name, ValueId::none);
+      continue;
+    }
+    if (!scope.claim("input " + input.name)) {
+      lowering.diagnostics.error("duplicate-name", input.at,
+                                 "there is an input '" + input.name + "' already");
+    }
+    const ValueId value = lowering.builder.add_value(type, input.name, std::move(labels), input.at);
+    scope.bind(input.name, value);
+    if (inputs.empty()) scope.running = value;
+    inputs.push_back({value, input.name, Role::input, -1, input.type.placement});
+  }
+  return inputs;
+}
+
+/// The value of a declared output: the one of that name or, for a single output, the last value.
+ValueId output_value(Lowering& lowering, const Scope& scope, const OutputConfig& output) {
+  if (scope.has(output.name) || lowering.config.outputs.size() > 1) {
+    return scope.find(output.name, output.at, lowering.diagnostics);
+  }
+  return scope.running;
+}
+
+/// Reports a value that is not of the declared type; the dtype is converted.
+ValueId checked_output(Lowering& lowering, ValueId value, const OutputConfig& output) {
+  if (!output.type || value == ValueId::none) return value;
+  const Shape shape = lowering.type(value).shape;
+  const std::vector<DimConfig>& dims = output.type->dims;
+  if (dims.size() != shape.size()) {
+    lowering.diagnostics.error("rank-mismatch", output.type->at,
+                               "output '" + output.name + "' has " + std::to_string(dims.size()) +
+                                   " dims, its value is " + lowering.described(value));
+    return ValueId::none;
+  }
+  for (std::size_t dim = 0; dim < dims.size(); ++dim) {
+    if (dims[dim].size == shape[dim]) continue;
+    lowering.diagnostics.error("shape-mismatch", dims[dim].at,
+                               "dim " + std::to_string(dim) + " of output '" + output.name +
+                                   "' is " + std::to_string(dims[dim].size) + ", its value is " +
+                                   lowering.described(value));
+    return ValueId::none;
+  }
+  lowering.builder.origin = {output.name, output.at, Phase::forward, {}};
+  return lowering.converted(value, output.type->dtype);
+}
+
+std::vector<GraphOutput> outputs_of(Lowering& lowering, const Scope& scope) {
+  std::vector<GraphOutput> outputs;
+  const auto add = [&](ValueId value, std::string path, std::optional<SpecConfig> placement) {
+    if (value == ValueId::none) return;
+    outputs.push_back({value, std::move(path), Role::output, -1, -1, std::move(placement)});
+  };
+  if (lowering.config.outputs.empty()) add(scope.running, "output", std::nullopt);
+  for (const OutputConfig& output : lowering.config.outputs) {
+    const ValueId value = output_value(lowering, scope, output);
+    std::optional<SpecConfig> placement;
+    if (output.type) placement = output.type->placement;
+    add(checked_output(lowering, value, output), output.name, std::move(placement));
+  }
+  return outputs;
+}
+
+/// Parameters in flattening order, then the data.
+void add_inputs(Model& model, Lowering& lowering, std::vector<GraphInput> data) {
+  std::vector<std::size_t> order(lowering.leaves.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return flattens_before(lowering.leaves[a], lowering.leaves[b]);
+  });
+  // The step counter stands before the parameters of a train state.
+  const int first = lowering.config.train ? 1 : 0;
+  Graph& graph = model.apply;
+  graph.inputs.reserve(order.size() + data.size());
+  model.state.reserve(order.size());
+  for (const std::size_t i : order) {
+    StateLeaf& leaf = lowering.leaves[i];
+    graph.inputs.push_back({lowering.leaf_values[i], leaf.path, Role::parameter,
+                            first + static_cast<int>(model.state.size()), leaf.placement});
+    model.state.push_back(std::move(leaf));
+  }
+  std::move(data.begin(), data.end(), std::back_inserter(graph.inputs));
+  for (const GraphInput& input : graph.inputs) {
+    graph.regions.front().parameters.push_back(input.value);
+  }
+}
+
+void count_parameters(Model& model, Diagnostics& diagnostics) {
+  for (const StateLeaf& leaf : model.state) {
+    const std::int64_t elements = element_count(leaf.type.shape);
+    if (!__builtin_add_overflow(model.parameter_count, elements, &model.parameter_count)) continue;
+    diagnostics.error("size-overflow", leaf.at,
+                      "the parameters together are more than a 63-bit count can hold");
+    return;
+  }
+}
+
+void build_apply(Model& model, const ModelConfig& config, Diagnostics& diagnostics) {
+  model.apply.name = "apply";
+  Lowering lowering(config, model.apply, diagnostics);
+  Scope scope("", config.layers);
+  std::vector<GraphInput> data = data_inputs(lowering, scope);
+  if (config.inputs.empty()) {
+    diagnostics.error("missing-key", {config.file, 0, 0, 1}, "the model has no inputs",
+                      "write inputs: {x: \"f32[batch, embed]\"}");
+    return;
+  }
+  lower_layers(lowering, scope, config.layers);
+  model.apply.outputs = outputs_of(lowering, scope);
+  if (diagnostics.has_errors()) return;
+  add_inputs(model, lowering, std::move(data));
+  for (const GraphOutput& output : model.apply.outputs) {
+    model.apply.regions.front().results.push_back(output.value);
+  }
+  model.dropped = remove_dead_code(model.apply);
+  count_parameters(model, diagnostics);
+}
+
+}  // namespace
+
+Model build_model(const ModelConfig& config) {
+  Diagnostics diagnostics;
+  if (config.naming == Naming::nnx) {
+    diagnostics.error("not-yet", {config.file, 0, 0, 1}, "naming: nnx is not built by this version",
+                      "use linen or plain");
+  }
+  const bool ends = check_layers(config, diagnostics);
+  Model model;
+  model.name = config.name;
+  if (ends) build_apply(model, config, diagnostics);
+  throw_if_errors(diagnostics);
+  if (config.train) add_train_step(model, config, diagnostics);
+  throw_if_errors(diagnostics);
+  model.notes = without_repetition(diagnostics.all());
+  return model;
+}
+
+}  // namespace shard

@@ -1,0 +1,164 @@
+#include "model/differentiate.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "model/loop_derivative.h"
+#include "model/model.h"
+
+namespace shard {
+namespace {
+
+bool is_float(const Graph& graph, ValueId id) { return info(graph.value(id).type.dtype).is_float; }
+
+/// Marks the values that depend on any of `wrt` through floating-point values.
+class Activity {
+ public:
+  Activity(const Graph& graph, const std::vector<ValueId>& wrt)
+      : graph_(graph), active_(graph.values.size()) {
+    for (const ValueId id : wrt) active_[index_of(id)] = 1;
+    region(graph.body());
+  }
+
+  std::vector<char> take() { return std::move(active_); }
+
+ private:
+  void region(const Region& region) {
+    for (const NodeId id : region.nodes) {
+      const Node& node = graph_.node(id);
+      if (node.region != RegionId::none) {
+        loop(node);
+        continue;
+      }
+      const bool depends = std::any_of(node.operands.begin(), node.operands.end(),
+                                       [this](auto v) { return active_[index_of(v)] != 0; });
+      if (!depends) continue;
+      for (const ValueId result : node.results) mark(result);
+    }
+  }
+
+  void loop(const Node& node) {
+    const Region& body = graph_.region(node.region);
+    const auto carries = static_cast<std::size_t>(node.attributes.integer("carries"));
+    for (std::size_t i = 0; i < node.operands.size(); ++i)
+      copy(node.operands[i], body.parameters[i]);
+    for (bool changed = true; changed;) {
+      region(body);
+      changed = false;
+      for (std::size_t i = 0; i < carries; ++i)
+        changed |= copy(body.results[i], body.parameters[i]);
+    }
+    for (std::size_t i = 0; i < node.results.size(); ++i) copy(body.results[i], node.results[i]);
+  }
+
+  void mark(ValueId id) {
+    if (is_float(graph_, id)) active_[index_of(id)] = 1;
+  }
+
+  /// Whether `to` became active because `from` is.
+  bool copy(ValueId from, ValueId to) {
+    if (!active_[index_of(from)] || active_[index_of(to)]) return false;
+    active_[index_of(to)] = 1;
+    return true;
+  }
+
+  const Graph& graph_;
+  std::vector<char> active_;
+};
+
+}  // namespace
+
+Differentiator::Differentiator(Graph& graph, const std::vector<ValueId>& wrt)
+    : builder_(graph),
+      active_(Activity(graph, wrt).take()),
+      cotangent_(graph.values.size(), ValueId::none) {
+  builder_.origin.phase = Phase::backward;
+}
+
+void Differentiator::accumulate(ValueId primal, ValueId cotangent) {
+  Graph& graph = builder_.graph();
+  auto& labels = graph.values[index_of(cotangent)].labels;
+  const auto& primal_labels = graph.value(primal).labels;
+  for (std::size_t dim = 0; dim < labels.size(); ++dim) {
+    if (labels[dim].empty()) labels[dim] = primal_labels[dim];
+  }
+  ValueId& sum = cotangent_[index_of(primal)];
+  sum = sum == ValueId::none ? cotangent : builder_.emit(Op::add, {sum, cotangent});
+}
+
+ValueId Differentiator::cotangent_or_zeros(ValueId primal) {
+  const ValueId found = cotangent_[index_of(primal)];
+  return found == ValueId::none ? zeros_like(primal) : found;
+}
+
+ValueId Differentiator::zeros_like(ValueId primal) {
+  const GraphValue& value = builder_.graph().value(primal);
+  Attributes attributes{{"shape", value.type.shape},
+                        {"value", 0.0},
+                        {"dtype", std::string(info(value.type.dtype).name)}};
+  const std::vector<std::string> labels = value.labels;
+  const ValueId zeros = builder_.emit(Op::constant, {}, std::move(attributes));
+  builder_.graph().values[index_of(zeros)].labels = labels;
+  return zeros;
+}
+
+void Differentiator::walk(const std::vector<NodeId>& nodes) {
+  for (auto id = nodes.rbegin(); id != nodes.rend(); ++id) {
+    const Node& node = builder_.graph().node(*id);
+    const auto has_cotangent = [this](ValueId v) {
+      return cotangent_[index_of(v)] != ValueId::none;
+    };
+    const auto is_active = [this](ValueId v) { return active_[index_of(v)] != 0; };
+    if (std::none_of(node.results.begin(), node.results.end(), has_cotangent)) continue;
+    if (std::none_of(node.operands.begin(), node.operands.end(), is_active)) continue;
+    builder_.origin = {node.name, node.at, Phase::backward, node.iteration};
+    if (node.region != RegionId::none) {
+      LoopDerivative(*this, *id).run();
+    } else {
+      step(node);
+    }
+  }
+}
+
+void Differentiator::step(const Node& node) {
+  const Derivative derivative = def(node.op).derivative;
+  SHARD_CHECK(derivative != nullptr, "an op between the parameters and the loss has a derivative");
+  // Copies: emitting moves the vectors of the graph.
+  const Attributes attributes = node.attributes;
+  const std::vector<ValueId> operands = node.operands;
+  const std::vector<ValueId> results = node.results;
+  std::vector<ValueId> cotangents;
+  for (const ValueId result : results) cotangents.push_back(cotangent_[index_of(result)]);
+  std::vector<char> wanted;
+  for (const ValueId operand : operands) wanted.push_back(active_[index_of(operand)]);
+  const std::vector<ValueId> answer =
+      derivative({builder_, attributes, operands, results, cotangents, wanted});
+  SHARD_CHECK(answer.size() == operands.size(), "a derivative answers for every operand");
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (wanted[i] && answer[i] != ValueId::none) accumulate(operands[i], answer[i]);
+  }
+}
+
+std::vector<ValueId> differentiate(Graph& graph, ValueId scalar, const std::vector<ValueId>& wrt) {
+  const TensorType type = graph.value(scalar).type;
+  SHARD_CHECK(type.rank() == 0 && info(type.dtype).is_float, "the loss is a floating-point scalar");
+  Differentiator differentiator(graph, wrt);
+  const NodeId producer = graph.value(scalar).producer;
+  if (producer != NodeId::none) {
+    const Node& node = graph.node(producer);
+    differentiator.builder().origin = {node.name, node.at, Phase::backward, {}};
+  }
+  const std::vector<NodeId> nodes = graph.body().nodes;
+  const ValueId one = differentiator.builder().emit(
+      Op::constant, {},
+      Attributes{
+          {"shape", Shape{}}, {"value", 1.0}, {"dtype", std::string(info(type.dtype).name)}});
+  differentiator.accumulate(scalar, one);
+  differentiator.walk(nodes);
+  std::vector<ValueId> gradients;
+  gradients.reserve(wrt.size());
+  for (const ValueId id : wrt) gradients.push_back(differentiator.cotangent_or_zeros(id));
+  return gradients;
+}
+
+}  // namespace shard

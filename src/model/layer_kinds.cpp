@@ -1,0 +1,149 @@
+#include "model/layer_kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "base/check.h"
+
+namespace shard {
+namespace {
+
+constexpr unsigned any_op = key_name | key_of | key_dtype | key_out_sharding;
+constexpr unsigned chain = key_name | key_of | key_out_sharding | key_layers;
+
+constexpr LayerKind own_kinds[] = {
+    {"dense", 1, 1,
+     any_op | key_features | key_kernel | key_bias | key_params | key_kernel_init | key_bias_init |
+         key_use_bias,
+     true, lower_dense, "x @ kernel + bias, features is the new last dim"},
+    {"dot", 1, 2, any_op | key_features | key_kernel | key_params | key_kernel_init, true,
+     lower_dot, "x @ parameter with features, or the product of two values"},
+    {"constrain", 1, 1, key_name | key_of | key_spec, false, lower_constrain,
+     "the value placed as the spec says"},
+    {"let", 0, 0, key_let | key_dtype | key_out_sharding, false, lower_let,
+     "NAME = an expression of values, numbers and ops"},
+    {"param", 0, 0, key_param | key_name | key_dtype, false, lower_param,
+     "a parameter of its own; the running value stays"},
+    {"repeat", 1, 64, key_repeat | key_name | key_of | key_out_sharding, false, lower_repeat,
+     "a block several times, each on the result of the one before"},
+    {"residual", 1, 1, chain, true, lower_residual, "x + the layers of x"},
+    {"parallel", 1, 1, chain, true, lower_parallel, "the sum of each layer of x"},
+    {"convert", 1, 1, any_op, true, lower_convert, "the value in another dtype"},
+    {"transpose", 1, 1, any_op | key_dims, true, lower_transpose, "dims in another order"},
+    {"broadcast", 1, 1, any_op | key_dims, true, lower_broadcast,
+     "repeated to the sizes named, aligned at the right"},
+};
+
+constexpr std::string_view reductions[] = {"reduce_sum", "reduce_max", "reduce_min", "reduce_prod"};
+
+// Words of the grammar whose engine comes later.
+constexpr std::array<std::string_view, 27> later_kinds = {
+    "reshard",       "auto_axes",  "explicit_axes", "manual",    "attention", "rms_norm",
+    "layer_norm",    "group_norm", "batch_norm",    "embedding", "embed",     "swiglu",
+    "geglu",         "mlp",        "moe",           "softmax",   "dropout",   "conv",
+    "dense_general", "einsum",     "reshape",       "concat",    "slice",     "pad",
+    "rotary",        "pool",       "gather"};
+
+bool is_reduction(std::string_view word) {
+  return std::find(std::begin(reductions), std::end(reductions), word) != std::end(reductions);
+}
+
+/// The layer that an op of the table is, if it is one: elementwise ops and reductions.
+std::optional<LayerKind> op_kind(const OpDef& row) {
+  if (is_reduction(row.name)) {
+    return LayerKind{row.name,        1,       1, any_op | key_dims | key_keep_dims, true,
+                     lower_reduction, row.help};
+  }
+  if (!row.is_elementwise || row.derivative == nullptr || row.operand_count > 2) {
+    return std::nullopt;
+  }
+  // Two-operand ops take a number for the second, scale and shift always do.
+  const bool takes_number = row.operand_count == 2 || row.op == Op::scale || row.op == Op::shift;
+  return LayerKind{row.name,
+                   1,
+                   row.operand_count,
+                   any_op | (takes_number ? key_number : 0U),
+                   true,
+                   lower_elementwise,
+                   row.help};
+}
+
+std::vector<LayerKind> all_kinds() {
+  std::vector<LayerKind> kinds(std::begin(own_kinds), std::end(own_kinds));
+  for (const OpDef& row : op_table()) {
+    const auto is_same = [&](const LayerKind& kind) { return kind.word == row.name; };
+    if (std::any_of(kinds.begin(), kinds.end(), is_same)) continue;
+    if (const auto kind = op_kind(row)) kinds.push_back(*kind);
+  }
+  return kinds;
+}
+
+struct KeyRow {
+  LayerKey key;
+  std::string_view word;
+  bool (*is_written)(const LayerConfig& layer);
+};
+
+constexpr std::array<KeyRow, 20> key_rows = {{
+    {key_name, "name", [](const LayerConfig& l) { return !l.name.empty(); }},
+    {key_of, "of", [](const LayerConfig& l) { return !l.of.empty(); }},
+    {key_dtype, "dtype", [](const LayerConfig& l) { return l.dtype.has_value(); }},
+    {key_out_sharding, "out_sharding",
+     [](const LayerConfig& l) { return l.out_sharding.has_value(); }},
+    {key_features, "features", [](const LayerConfig& l) { return l.features.has_value(); }},
+    {key_kernel, "kernel", [](const LayerConfig& l) { return l.kernel.has_value(); }},
+    {key_bias, "bias", [](const LayerConfig& l) { return l.bias.has_value(); }},
+    {key_params, "params", [](const LayerConfig& l) { return !l.params.empty(); }},
+    {key_kernel_init, "kernel_init",
+     [](const LayerConfig& l) { return l.kernel_init.has_value(); }},
+    {key_bias_init, "bias_init", [](const LayerConfig& l) { return l.bias_init.has_value(); }},
+    {key_use_bias, "use_bias", [](const LayerConfig& l) { return l.use_bias.has_value(); }},
+    {key_spec, "spec", [](const LayerConfig& l) { return l.spec.has_value(); }},
+    {key_layers, "layers", [](const LayerConfig& l) { return !l.layers.empty(); }},
+    {key_dims, "dims", [](const LayerConfig& l) { return !l.dims.empty(); }},
+    {key_keep_dims, "keep_dims", [](const LayerConfig& l) { return l.keep_dims; }},
+    {key_number, "value", [](const LayerConfig& l) { return l.number.has_value(); }},
+    {key_arguments, "arguments", [](const LayerConfig& l) { return !l.arguments.empty(); }},
+    {key_let, "let", [](const LayerConfig& l) { return l.let.has_value(); }},
+    {key_param, "param", [](const LayerConfig& l) { return l.param.has_value(); }},
+    {key_repeat, "repeat", [](const LayerConfig& l) { return l.repeat.has_value(); }},
+}};
+
+}  // namespace
+
+std::span<const LayerKind> layer_kinds() {
+  static const std::vector<LayerKind> kinds = all_kinds();
+  return kinds;
+}
+
+const LayerKind* layer_kind(std::string_view word) {
+  static const auto by_word = [] {
+    std::unordered_map<std::string_view, const LayerKind*> map;
+    for (const LayerKind& kind : layer_kinds()) map.emplace(kind.word, &kind);
+    return map;
+  }();
+  const auto found = by_word.find(word);
+  return found == by_word.end() ? nullptr : found->second;
+}
+
+bool is_later_layer(std::string_view word) {
+  return std::find(later_kinds.begin(), later_kinds.end(), word) != later_kinds.end();
+}
+
+unsigned keys_of(const LayerConfig& layer) {
+  unsigned keys = 0;
+  for (const KeyRow& row : key_rows) {
+    if (row.is_written(layer)) keys |= row.key;
+  }
+  return keys;
+}
+
+std::string_view key_word(LayerKey key) {
+  for (const KeyRow& row : key_rows) {
+    if (row.key == key) return row.word;
+  }
+  throw InternalError("every layer key has a word");
+}
+
+}  // namespace shard

@@ -1,0 +1,86 @@
+#pragma once
+// The layers that are neither ops nor blocks of the file, and which keys each kind of layer takes.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/lowering.h"
+
+namespace shard {
+
+using LowerLayer = ValueId (*)(Lowering& lowering, LayerCall& call);
+
+/// The optional keys of a layer, as bits.
+enum LayerKey : unsigned {
+  key_name = 1U << 0,
+  key_of = 1U << 1,
+  key_dtype = 1U << 2,
+  key_out_sharding = 1U << 3,
+  key_features = 1U << 4,
+  key_kernel = 1U << 5,
+  key_bias = 1U << 6,
+  key_params = 1U << 7,
+  key_kernel_init = 1U << 8,
+  key_bias_init = 1U << 9,
+  key_use_bias = 1U << 10,
+  key_spec = 1U << 11,
+  key_layers = 1U << 12,
+  key_dims = 1U << 13,
+  key_keep_dims = 1U << 14,
+  key_number = 1U << 15,
+  key_arguments = 1U << 16,
+  key_let = 1U << 17,
+  key_param = 1U << 18,
+  key_repeat = 1U << 19,
+};
+
+struct LayerKind {
+  std::string_view word;
+  int least_inputs;  ///< arrays; a layer that takes one works on the running value
+  int most_inputs;
+  unsigned keys;
+  bool is_named;  ///< its value gets a counted name when none is written
+  LowerLayer lower;
+  std::string_view help;
+};
+
+/// The kind that `word` names: a layer of ours or an op; nullptr for a block or an unknown word.
+const LayerKind* layer_kind(std::string_view word);
+
+/// All layers of ours and all ops that can be layers, in table order.
+std::span<const LayerKind> layer_kinds();
+
+/// Whether the grammar has such a layer that this version does not build.
+bool is_later_layer(std::string_view word);
+
+/// The keys that `layer` has written, as bits, and the word of each key.
+unsigned keys_of(const LayerConfig& layer);
+std::string_view key_word(LayerKey key);
+
+/// Call of a block: its own naming scope, its inputs under the names it declares.
+ValueId lower_block(Lowering& lowering, const BlockConfig& block, const std::string& path,
+                    std::span<const ValueId> inputs,
+                    std::vector<std::pair<std::string, CountConfig>> arguments);
+
+/// Lowers the layers one after the other; the scope's running value is the last one's.
+void lower_layers(Lowering& lowering, Scope& scope, std::span<const LayerConfig> layers);
+
+// The functions of the table.
+ValueId lower_dense(Lowering& lowering, LayerCall& call);
+ValueId lower_dot(Lowering& lowering, LayerCall& call);
+ValueId lower_constrain(Lowering& lowering, LayerCall& call);
+ValueId lower_let(Lowering& lowering, LayerCall& call);
+ValueId lower_param(Lowering& lowering, LayerCall& call);
+ValueId lower_repeat(Lowering& lowering, LayerCall& call);
+ValueId lower_residual(Lowering& lowering, LayerCall& call);
+ValueId lower_parallel(Lowering& lowering, LayerCall& call);
+ValueId lower_convert(Lowering& lowering, LayerCall& call);
+ValueId lower_transpose(Lowering& lowering, LayerCall& call);
+ValueId lower_broadcast(Lowering& lowering, LayerCall& call);
+ValueId lower_reduction(Lowering& lowering, LayerCall& call);
+ValueId lower_elementwise(Lowering& lowering, LayerCall& call);
+
+}  // namespace shard

@@ -1,0 +1,109 @@
+#pragma once
+// From layers to nodes: what building one function shares. A mistake is reported and makes the
+// value `ValueId::none`; whatever is built on a spoiled value is spoiled in silence, so that one
+// mistake gives one message.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "config/model_config.h"
+#include "model/graph_builder.h"
+#include "model/model.h"
+#include "model/scope.h"
+
+namespace shard {
+
+/// What a layer asks for when it makes a parameter.
+struct ParameterRequest {
+  std::string path;  ///< without `params/`
+  TensorType type;
+  std::vector<std::string> labels;
+  std::optional<SpecConfig> placement;  ///< nothing: the labels, as logical axes
+  InitConfig init;
+  Location at;
+};
+
+/// A scanned `repeat` that is being built: parameters made inside become stacks outside.
+struct LoopFrame {
+  std::int64_t times = 1;
+  std::optional<LogicalAxis> axis;
+  std::vector<ValueId> stacks;  ///< outside
+  std::vector<ValueId> slices;  ///< inside
+};
+
+/// A layer at work.
+struct LayerCall {
+  Scope& scope;
+  const LayerConfig& layer;
+  std::vector<ValueId> inputs;
+  std::string path;  ///< the layer's full name: `DotReluDot_0/Dense_0`
+};
+
+class Lowering {
+ public:
+  Lowering(const ModelConfig& model_config, Graph& graph, Diagnostics& messages);
+
+  const BlockConfig* block_named(std::string_view name) const;
+
+  /// Adds an op if its shape rule accepts the operands and the result can be counted in 63 bits;
+  /// else `shape-mismatch`, `dtype-mismatch` or `size-overflow` at the builder's origin. Spoiled
+  /// operands give a spoiled result.
+  ValueId emit(Op op, std::span<const ValueId> operands, Attributes attributes = {});
+  ValueId emit(Op op, std::initializer_list<ValueId> operands, Attributes attributes = {}) {
+    return emit(op, std::span<const ValueId>(operands.begin(), operands.size()),
+                std::move(attributes));
+  }
+
+  /// Two operands brought to one dtype and, aligned at the right, to one shape.
+  ValueId emit_binary(Op op, ValueId left, ValueId right);
+  /// The same dtype returns the value itself.
+  ValueId converted(ValueId value, DType dtype);
+  /// Aligned at the right; dims of size 1 and missing ones are repeated. Scalars stay scalars.
+  ValueId broadcast_to(ValueId value, const Shape& shape);
+  /// A scalar.
+  ValueId number(double value, DType dtype);
+  /// `a @ b` as NumPy has it: the last dim of a with the second last of b, leading dims paired.
+  ValueId matrix_product(ValueId left, ValueId right);
+  /// A constraint; `what` is how messages call the array. Errors: `rank-mismatch`,
+  /// `constrain-size`.
+  ValueId constrained(ValueId value, const SpecConfig& spec);
+
+  /// Makes a leaf and returns its value here (inside scanned loops: this iteration's slice).
+  ValueId parameter(ParameterRequest request);
+
+  /// A count that may name a size or an argument of the block. Errors: `unknown-dim`, `bad-size`,
+  /// `missing-argument`.
+  std::optional<CountConfig> count(const CountConfig& written, const Scope& scope);
+  /// A size by name, or nothing.
+  std::optional<std::int64_t> size_named(const std::string& name) const;
+  /// Positions of dims written as labels or numbers. Errors: `unknown-dim`, `duplicate-dim`.
+  std::optional<std::vector<std::int64_t>> dim_positions(ValueId value,
+                                                         const std::vector<std::string>& dims,
+                                                         const Location& at);
+
+  const TensorType& type(ValueId value) const { return builder.type(value); }
+  /// `f32[batch=8, 4]`.
+  std::string described(ValueId value) const;
+  /// Gives an unnamed value its name.
+  void name_value(ValueId value, const std::string& name);
+
+  const ModelConfig& config;
+  Diagnostics& diagnostics;
+  GraphBuilder builder;
+  std::vector<StateLeaf> leaves;     ///< parameters in the order they were made
+  std::vector<ValueId> leaf_values;  ///< their values as graph inputs
+  std::vector<LoopFrame*> frames;    ///< scanned loops around, outermost first
+  int repeats = 0;                   ///< unrolled repeats so far
+
+ private:
+  bool fits(const TensorType& type, const Location& at);
+  std::int64_t placement_index(const SpecConfig& spec);
+
+  std::unordered_map<std::string_view, const BlockConfig*> blocks_;
+};
+
+}  // namespace shard

@@ -1,0 +1,71 @@
+#include "model/scope.h"
+
+#include <algorithm>
+
+#include "base/nearest.h"
+
+namespace shard {
+namespace {
+
+/// The first layer, nested ones included, that binds `name`.
+const LayerConfig* maker_of(const std::string& name, const std::vector<LayerConfig>& layers) {
+  for (const LayerConfig& layer : layers) {
+    const std::string* bound = bound_name(layer);
+    if (bound != nullptr && *bound == name) return &layer;
+    if (const LayerConfig* inner = maker_of(name, layer.layers)) return inner;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string Scope::counted(const std::string& word) {
+  return prefix_ + word + "_" + std::to_string(counts_[word]++);
+}
+
+std::string Scope::rebind(const std::string& name, ValueId value) {
+  std::string unique = name;
+  if (values_.contains(name)) unique += "." + std::to_string(++repeats_[name]);
+  values_[name] = value;
+  values_[unique] = value;
+  return unique;
+}
+
+ValueId Scope::find(const std::string& name, const Location& at, Diagnostics& diagnostics) const {
+  const auto found = values_.find(name);
+  if (found != values_.end()) return found->second;
+  if (const LayerConfig* maker = maker_of(name, *layers_)) {
+    diagnostics.error("used-before-made", at,
+                      "'" + name + "' is used before it is made (" + to_string(maker->at) + ")",
+                      "move the layer that makes it up");
+    return ValueId::none;
+  }
+  std::vector<std::string> known;
+  for (const auto& entry : values_) known.push_back(entry.first);
+  std::sort(known.begin(), known.end());
+  diagnostics.error("unknown-value", at, "there is no value '" + name + "' here",
+                    did_you_mean(name, known, "values"));
+  return ValueId::none;
+}
+
+const CountConfig* Scope::argument(const std::string& name) const {
+  for (const auto& [key, count] : arguments) {
+    if (key == name) return &count;
+  }
+  return nullptr;
+}
+
+std::string word_for(const std::string& kind, Naming naming) {
+  // The modules of Flax among our layers; everything else keeps its word.
+  if (naming == Naming::linen && kind == "dense") return "Dense";
+  return kind;
+}
+
+const std::string* bound_name(const LayerConfig& layer) {
+  if (!layer.name.empty()) return &layer.name;
+  if (layer.let && !layer.let->name.empty()) return &layer.let->name;
+  if (layer.param && !layer.param->name.empty()) return &layer.param->name;
+  return nullptr;
+}
+
+}  // namespace shard
