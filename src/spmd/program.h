@@ -159,7 +159,7 @@ struct MemoryPlan {
   Bytes peak;
   int peak_instruction = -1;  ///< index in bodies[0] (a loop counts as one) where most bytes are
                               ///< live; -1: already before the first
-  Bytes peak_live;  ///< bytes live there (peak - peak_live is lost between buffers)
+  Bytes peak_live;            ///< bytes live there (peak - peak_live is lost between buffers)
   std::vector<BufferId> live_at_peak;      ///< largest first
   std::vector<CategoryBytes> by_category;  ///< sums to `peak_live`; categories with no byte absent
 
