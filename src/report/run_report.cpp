@@ -50,6 +50,7 @@ const Difference* FunctionRun::worst() const {
 std::vector<MovedRow> moved_rows(const FunctionRun& run) {
   const Mesh& mesh = run.function->program.mesh;
   std::map<std::vector<int>, MovedRow> rows;
+  std::map<std::vector<int>, Bytes> totals;
   for (const AxisWire& wire : wire_per_axis(*run.function)) {
     rows[wire.mesh_axes].planned = wire.wire;
   }
@@ -58,13 +59,15 @@ std::vector<MovedRow> moved_rows(const FunctionRun& run) {
     std::vector<int> axes = counter.axes;
     std::sort(axes.begin(), axes.end());
     if (counter.wire == Bytes(0) && !rows.contains(axes)) continue;
-    // Every step moves the same; a remainder would be a difference and must show.
-    const std::int64_t remainder = counter.wire.count() % steps;
-    rows[axes].counted += Bytes(counter.wire.count() / steps + (remainder == 0 ? 0 : 1));
+    totals[axes] += counter.wire;
     rows[axes].copied += Bytes(counter.copied.count() / steps);
   }
   std::vector<MovedRow> all;
   for (auto& [axes, row] : rows) {
+    // Every step moves the same; what does not divide is rounded away from the plan, to be seen.
+    const std::int64_t total = totals[axes].count();
+    const std::int64_t over = total > steps * row.planned.count() ? steps - 1 : 0;
+    row.counted = Bytes((total + over) / steps);
     row.axes = axes_names(mesh, axes);
     all.push_back(row);
   }
