@@ -51,7 +51,6 @@ class StatementReader {
   void read_assigned(PythonStatement statement);
   /// A header is followed by its lines, indented further.
   bool take_block_header(const PythonValue& header, std::size_t start);
-  void finish(PythonStatement statement);
   std::string_view word() const;
 
   PythonParser parser_;
@@ -202,8 +201,9 @@ std::vector<Diagnostic> code_in(const PythonValue& value) {
   return found;
 }
 
-PythonValue read_python_literal(const std::string& file, std::string_view text) {
-  PythonParser parser(file, text);
+PythonValue read_python_literal(const std::string& file, std::string_view text,
+                                const Location& start) {
+  PythonParser parser(file, text, start);
   parser.check_bytes();
   parser.skip_blank(true);
   PythonValue value = parser.expression_list({.colon = false, .equals = false, .line = true});

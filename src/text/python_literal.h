@@ -59,8 +59,9 @@ struct PythonStatement {
 
 /// The text holds one literal and nothing else but blanks and comments. Throws `Error`:
 /// `python-syntax` (what was found, what was expected), `not-a-literal` (each piece of code in it),
-/// `too-deep` (nesting over 100).
-PythonValue read_python_literal(const std::string& file, std::string_view text);
+/// `too-deep` (nesting over 100). A text that stands inside another file starts at `start`.
+PythonValue read_python_literal(const std::string& file, std::string_view text,
+                                const Location& start = {});
 
 /// The values in a source or gin file, in file order. Statements without one (`import`, `def`, `if`
 /// ...) are passed over; a value that cannot be read becomes the statement's `problems`. Throws

@@ -44,6 +44,14 @@ class Nesting {
 
 }  // namespace
 
+Location PythonParser::place(std::size_t offset, std::size_t length) const {
+  Location at = lines_.location_of(file_, offset, length);
+  if (!start_.is_known()) return at;
+  if (at.line == 1) at.column += start_.column - 1;
+  at.line += start_.line - 1;
+  return at;
+}
+
 void PythonParser::fail(const char* id, const Location& at, std::string message,
                         std::string hint) const {
   throw Error(id, at, std::move(message), std::move(hint));

@@ -13,8 +13,10 @@ namespace shard {
 
 class PythonParser {
  public:
-  /// `text` must outlive the parser.
-  PythonParser(std::string file, std::string_view text) : file_(std::move(file)), lines_(text) {}
+  /// `text` must outlive the parser. It begins at `start` of the file; nothing: at the file's
+  /// start.
+  PythonParser(std::string file, std::string_view text, const Location& start = {})
+      : file_(std::move(file)), lines_(text), start_(start) {}
 
   /// Throws `Error` `python-syntax` when the text is not UTF-8.
   void check_bytes() const;
@@ -28,9 +30,7 @@ class PythonParser {
   bool take(std::string_view token);
 
   std::string_view text() const { return lines_.text(); }
-  Location place(std::size_t offset, std::size_t length) const {
-    return lines_.location_of(file_, offset, length);
-  }
+  Location place(std::size_t offset, std::size_t length) const;
 
   /// Blanks, joined lines and comments; newlines too when `across_lines`.
   void skip_blank(bool across_lines);
@@ -84,6 +84,7 @@ class PythonParser {
 
   std::string file_;
   LineTable lines_;
+  Location start_;
   std::size_t offset_ = 0;
   std::size_t depth_ = 0;
 };

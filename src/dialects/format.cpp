@@ -1,0 +1,276 @@
+#include "dialects/format.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <vector>
+
+#include "text/utf8.h"
+
+namespace shard {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{256} << 10U;
+
+struct Signature {
+  std::string_view start;
+  std::string_view words;
+};
+
+// Bytes that other formats begin with.
+constexpr std::array<Signature, 19> binary_signatures = {{
+    {"PK\x03\x04", "a zip archive (a PyTorch checkpoint, an .npz)"},
+    {"\x89HDF", "an HDF5 file"},
+    {"\x1F\x8B", "a gzip file"},
+    {"\x28\xB5\x2F\xFD", "a zstd file"},
+    {"BZh", "a bzip2 file"},
+    {"\xFD"
+     "7zXZ",
+     "an xz file"},
+    {"\x7F"
+     "ELF",
+     "a program"},
+    {"\x89PNG", "a picture (PNG)"},
+    {"\xFF\xD8\xFF", "a picture (JPEG)"},
+    {"%PDF", "a PDF document"},
+    {"\x93NUMPY", "a NumPy array (.npy)"},
+    {"GGUF", "a GGUF model"},
+    {"ML\xEFR", "MLIR bytecode"},
+    {"\x80\x02", "a Python pickle"},
+    {"\x80\x03", "a Python pickle"},
+    {"\x80\x04", "a Python pickle"},
+    {"\x80\x05", "a Python pickle"},
+    {"\xFF\xFE", "UTF-16 text (save it as UTF-8)"},
+    {"\xFE\xFF", "UTF-16 text (save it as UTF-8)"},
+}};
+
+constexpr std::array<Signature, 8> text_signatures = {{
+    {"<!doctype html", "an HTML page"},
+    {"<html", "an HTML page"},
+    {"<?xml", "an XML file"},
+    {"<svg", "an SVG picture"},
+    {"version https://git-lfs", "a Git LFS pointer (fetch the real file: git lfs pull)"},
+    {"#!/bin/", "a shell script"},
+    {"#!/usr/bin/env bash", "a shell script"},
+    {"hlomodule", "an HLO program"},
+}};
+
+struct Word {
+  std::string_view key;
+  Format format;
+  std::string_view words;
+};
+
+// Keys at the top of a YAML map, the telling ones first.
+constexpr std::array<Word, 27> yaml_keys = {{
+    {"logical_axis_rules", Format::framework, "a MaxText configuration"},
+    {"mesh_axes", Format::framework, "a MaxText configuration"},
+    {"base_config", Format::framework, "a MaxText configuration"},
+    {"custom_mesh_and_rule", Format::framework, "a MaxText configuration"},
+    {"jobs", Format::our_jobs, "a jobs file of shard-plan"},
+    {"rules", Format::our_rules, "a rules file of shard-plan"},
+    {"rule_sets", Format::our_rules, "a rules file of shard-plan"},
+    {"mesh", Format::our_rules, "a rules file of shard-plan"},
+    {"paths", Format::our_rules, "a rules file of shard-plan"},
+    {"layers", Format::our_model, "a model file of shard-plan"},
+    {"blocks", Format::our_model, "a model file of shard-plan"},
+    {"inputs", Format::our_model, "a model file of shard-plan"},
+    {"sizes", Format::our_model, "a model file of shard-plan"},
+    {"arrays", Format::our_arrays, "a list of arrays of shard-plan"},
+    {"from", Format::our_arrays, "a list of arrays of shard-plan"},
+    {"base", Format::our_rules, "a file of shard-plan"},
+    {"set", Format::our_rules, "a file of shard-plan"},
+    {"base_emb_dim", Format::framework, "a MaxText model configuration"},
+    {"decoder_block", Format::framework, "a MaxText model configuration"},
+    {"trainer", Format::unknown, "a Levanter configuration (haliax axis mappings, not rules)"},
+    {"axis_resources", Format::unknown,
+     "a Levanter configuration (haliax axis mappings, not rules)"},
+    {"apiVersion", Format::unknown, "a Kubernetes manifest"},
+    {"services", Format::unknown, "a Compose file"},
+    {"distributed_type", Format::unknown, "an Accelerate configuration"},
+    {"parallelism_config", Format::unknown, "an Accelerate configuration"},
+    {"tensor_model_parallel_size", Format::unknown, "a Megatron configuration"},
+    {"steps", Format::unknown, "a pipeline of steps"},
+}};
+
+// Keys that a JSON object has near its beginning, the telling ones first.
+constexpr std::array<Word, 9> json_keys = {{
+    {"\"partition_spec\"", Format::sharding_dump, "a dump of shardings"},
+    {"\"Activation Sharding Dump\"", Format::activation_dump, "a dump of activation shardings"},
+    {"\"weight_map\"", Format::safetensors_index, "the index of a safetensors checkpoint"},
+    {"\"architectures\"", Format::unknown, "a Hugging Face config.json"},
+    {"\"model_type\"", Format::unknown, "a Hugging Face config.json"},
+    {"\"added_tokens\"", Format::unknown, "a tokenizer"},
+    {"\"zero_optimization\"", Format::unknown, "a DeepSpeed configuration"},
+    {"\"logical_axes\"", Format::array_list, "a list of arrays"},
+    {"\"shape\"", Format::array_list, "a list of arrays"},
+}};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+bool starts_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+
+bool is_safetensors(std::string_view text) {
+  if (text.size() < 10 || text[8] != '{') return false;
+  // A header length of less than 4 GiB: its upper four bytes are zero.
+  return text.substr(4, 4) == std::string_view("\0\0\0\0", 4);
+}
+
+// The lines that hold something, without their indentation's loss: comments and blanks are gone.
+std::vector<std::string_view> telling_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == line.npos || line[first] == '#' || line.starts_with("---")) continue;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// `NAME` of a line `NAME: ...` that is not indented; empty otherwise.
+std::string_view yaml_key(std::string_view line) {
+  if (line.starts_with('"') || line.starts_with('\'')) {
+    const std::size_t end = line.find(line[0], 1);
+    if (end == line.npos || end + 1 >= line.size() || line[end + 1] != ':') return {};
+    return line.substr(1, end - 1);
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == line.npos || colon == 0) return {};
+  const bool is_key = colon + 1 == line.size() || line[colon + 1] == ' ' ||
+                      line[colon + 1] == '\t' || line[colon + 1] == '\r';
+  const std::string_view key = line.substr(0, colon);
+  if (!is_key || line[0] == ' ' || line[0] == '-') return {};
+  return key.find_first_of(" ()[]{}=,'\"") == key.npos ? key : std::string_view();
+}
+
+// `name = value`, `name: Type = value`, `scope/name.parameter = value`, `name += value`.
+bool is_assignment(std::string_view line) {
+  std::size_t at = line.find_first_not_of(" \t");
+  if (at == line.npos || !(starts_word(line[at]) || line[at] == '%')) return false;
+  const std::size_t equals = line.find('=', at);
+  if (equals == line.npos || equals + 1 >= line.size() || line[equals + 1] == '=') return false;
+  std::string_view target = line.substr(at, equals - at);
+  const std::size_t colon = target.find(':');
+  if (colon != target.npos && !target.ends_with(' ')) return false;  // `key: a=b` is YAML
+  target = target.substr(0, colon);
+  const std::size_t brackets = target.find('[');
+  if (brackets != target.npos) target = target.substr(0, brackets);
+  return target.find_first_of("(){}'\"<>!") == target.npos;
+}
+
+bool is_python_line(std::string_view line) {
+  constexpr std::array<std::string_view, 9> starts = {
+      "import ", "from ", "def ", "class ", "return ", "with ", "@", "include '", "\"\"\""};
+  const std::string_view bare = line.substr(line.find_first_not_of(" \t"));
+  for (const std::string_view start : starts) {
+    if (bare.starts_with(start)) return true;
+  }
+  return is_assignment(line);
+}
+
+std::string count_of_keys(const std::vector<std::string_view>& keys) {
+  std::string words = "a YAML map with the keys ";
+  constexpr std::size_t most = 4;
+  for (std::size_t i = 0; i < std::min(keys.size(), most); ++i) {
+    words += (i == 0 ? "" : ", ") + std::string(keys[i]);
+  }
+  return keys.size() > most ? words + " ..." : words;
+}
+
+Sniffed sniff_yaml(const std::vector<std::string_view>& keys, bool has_list_of_arrays) {
+  const auto has = [&](std::string_view key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
+  if (has("on") && has("jobs")) return {Format::unknown, "a workflow of GitHub Actions"};
+  for (const Word& row : yaml_keys) {
+    if (!has(row.key)) continue;
+    if (row.key == "arrays" && has_list_of_arrays) return {Format::array_list, "a list of arrays"};
+    return {row.format, std::string(row.words)};
+  }
+  for (const std::string_view key : keys) {
+    const bool is_size = key.starts_with("ici_") || key.starts_with("dcn_");
+    if (is_size) return {Format::framework, "a MaxText configuration"};
+  }
+  return {Format::unknown, count_of_keys(keys)};
+}
+
+Sniffed sniff_object(std::string_view text) {
+  for (const Word& row : json_keys) {
+    if (text.find(row.key) == text.npos) continue;
+    return {row.format, std::string(row.words)};
+  }
+  return {Format::unknown, "a JSON object"};
+}
+
+// Text that opens with a bracket: array lists are JSON, lists of pairs are read as Python.
+Sniffed sniff_brackets(std::string_view text) {
+  const std::size_t next = text.find_first_not_of(" \t\r\n", 1);
+  const char second = next == text.npos ? '\0' : text[next];
+  if (text[0] == '{') return sniff_object(text);
+  if (text[0] == '[' && second == '{') {
+    const Sniffed found = sniff_object(text);
+    return found.format == Format::unknown ? Sniffed{Format::unknown, "a list of JSON objects"}
+                                           : found;
+  }
+  return {Format::python, "a list of pairs"};
+}
+
+Sniffed sniff_lines(std::string_view path, std::string_view text) {
+  const std::vector<std::string_view> lines = telling_lines(text);
+  if (lines.empty()) return {Format::unknown, "an empty file"};
+  const std::size_t first = lines[0].find_first_not_of(" \t");
+  if (lines[0].starts_with("module ") || lines[0].starts_with("module@") ||
+      lines[0].starts_with("func.func")) {
+    return {Format::unknown, "an MLIR program"};
+  }
+  if (std::string_view("([{").find(lines[0][first]) != std::string_view::npos) {
+    const auto start = static_cast<std::size_t>(lines[0].data() - text.data()) + first;
+    return sniff_brackets(text.substr(start));
+  }
+  std::vector<std::string_view> keys;
+  bool has_python = false;
+  bool has_list_of_arrays = false;
+  for (const std::string_view line : lines) {
+    const std::string_view key = yaml_key(line);
+    if (!key.empty()) keys.push_back(key);
+    has_python = has_python || is_python_line(line);
+    const std::string_view bare = line.substr(line.find_first_not_of(" \t"));
+    const bool is_item = !keys.empty() && keys.back() == "arrays" && bare.starts_with('-');
+    has_list_of_arrays = has_list_of_arrays || is_item;
+  }
+  if (!keys.empty()) {
+    const Sniffed found = sniff_yaml(keys, has_list_of_arrays);
+    if (found.format != Format::unknown || !has_python) return found;
+  }
+  if (has_python) return {Format::python, path.ends_with(".gin") ? "a gin file" : "Python source"};
+  if (lines[0].starts_with("- ")) return {Format::unknown, "a YAML list"};
+  return {Format::unknown, "plain text"};
+}
+
+}  // namespace
+
+Sniffed sniff(std::string_view path, std::string_view text) {
+  text = without_byte_order_mark(text.substr(0, most_bytes));
+  if (is_safetensors(text)) return {Format::safetensors, "a safetensors file"};
+  for (const Signature& row : binary_signatures) {
+    if (text.starts_with(row.start)) return {Format::unknown, std::string(row.words)};
+  }
+  const std::size_t start = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+  const std::string head = lower(text.substr(start, 64));
+  for (const Signature& row : text_signatures) {
+    if (head.starts_with(row.start)) return {Format::unknown, std::string(row.words)};
+  }
+  const auto odd = first_non_text_byte(text);
+  if (odd && *odd + 4 < most_bytes) return {Format::unknown, "binary data"};
+  return sniff_lines(path, text);
+}
+
+}  // namespace shard

@@ -1,0 +1,14 @@
+#pragma once
+// Rules written out as our own YAML: what `import` prints.
+
+#include <string>
+
+#include "config/rules_config.h"
+
+namespace shard {
+
+/// A rules file that reads back as `rules` (places, name and file aside). Rules are one a line;
+/// names are quoted where YAML would take them for something else.
+std::string write_rules_yaml(const RulesConfig& rules);
+
+}  // namespace shard

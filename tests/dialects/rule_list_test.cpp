@@ -1,0 +1,3 @@
+#include "dialects/rule_list.h"
+
+#include <doctest/doctest.h>
