@@ -24,6 +24,24 @@ unsigned shape_of(const TextNode& node) {
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
+const KeyTable* other_file(const KeyTable& table) {
+  if (&table == &model_table()) return &rules_table();
+  if (&table == &rules_table()) return &model_table();
+  return nullptr;
+}
+
+// A file of the other kind: no key of this one, some of that one (`base` and `set` are both's).
+const TextEntry* sign_of_other_file(const TextNode& node, const KeyTable& table) {
+  const KeyTable* other = other_file(table);
+  if (other == nullptr) return nullptr;
+  const TextEntry* sign = nullptr;
+  for (const TextEntry& entry : node.entries) {
+    if (table.find(entry.key) != nullptr) return nullptr;
+    if (sign == nullptr && other->find(entry.key) != nullptr) sign = &entry;
+  }
+  return sign;
+}
+
 }  // namespace
 
 void report_type(const TextNode& found, std::string_view what, std::string_view expected,
@@ -41,6 +59,9 @@ bool check_shape(const TextNode& node, const KeyRow& row, Diagnostics& diagnosti
   if (row.kind == ValueKind::rules && node.is_map()) {
     hint = "their order counts, so each rule is an item of its own: - [batch, data]";
   }
+  if (row.kind == ValueKind::layers && node.is_scalar()) {
+    hint = "also a single layer stands in a list: [" + node.scalar + "]";
+  }
   report_type(node, in_quotes(row.name), kind.expected, diagnostics, std::move(hint));
   return false;
 }
@@ -52,12 +73,24 @@ CheckedMap::CheckedMap(const TextNode& node, const KeyTable& table, Diagnostics&
                 did_you_mean("", table.valid_keys(), "its keys"));
     return;
   }
+  if (const TextEntry* sign = sign_of_other_file(node, table)) {
+    const std::string other(other_file(table)->what);
+    diagnostics.error("wrong-file", sign->key_at,
+                      "this is " + other + ", expected " + std::string(table.what),
+                      in_quotes(sign->key) + " is a key of " + other);
+    return;
+  }
   for (const TextEntry& entry : node.entries) check_entry(entry, diagnostics);
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const KeyRow& row = table.rows[i];
+  check_required(node, diagnostics);
+}
+
+void CheckedMap::check_required(const TextNode& node, Diagnostics& diagnostics) const {
+  for (const KeyRow& row : table_.rows) {
     if (!row.is_required || node.find(row.name) != nullptr) continue;
+    // One mistake, one message: the misspelt key was reported already.
+    if (std::find(misspelt_.begin(), misspelt_.end(), row.name) != misspelt_.end()) continue;
     diagnostics.error("missing-key", node.at,
-                      std::string(table.what) + " needs the key " + in_quotes(row.name),
+                      std::string(table_.what) + " needs the key " + in_quotes(row.name),
                       std::string(row.name) + ": " + std::string(row.help));
   }
 }
@@ -84,15 +117,12 @@ void CheckedMap::check_entry(const TextEntry& entry, Diagnostics& diagnostics) {
   found_[static_cast<std::size_t>(row - table_.rows.data())] = &entry;
 }
 
-void CheckedMap::report_unknown(const TextEntry& entry, Diagnostics& diagnostics) const {
+void CheckedMap::report_unknown(const TextEntry& entry, Diagnostics& diagnostics) {
   const std::vector<std::string> valid = table_.valid_keys();
+  if (const auto near = nearest(entry.key, valid)) misspelt_.push_back(*near);
   std::string hint = did_you_mean(entry.key, valid, "valid keys");
   if (valid.empty()) hint = std::string(table_.what) + " takes no keys";
-  // A file given in the other one's place is the likeliest mistake.
-  const KeyTable* other = table_.name == "model"   ? &rules_table()
-                          : table_.name == "rules" ? &model_table()
-                                                   : nullptr;
-  if (other != nullptr && other->find(entry.key) != nullptr) {
+  if (const KeyTable* other = other_file(table_); other && other->find(entry.key)) {
     hint = "it is a key of " + std::string(other->what);
   }
   diagnostics.error("unknown-key", entry.key_at,

@@ -12,7 +12,8 @@
 namespace shard {
 
 /// Walks the map once when it is made and raises `unknown-key`, `missing-key`, `not-yet` and
-/// `wrong-type`; after that only values of the right shape are handed out. `node` and `table` must
+/// `wrong-type` (and `wrong-file`, alone, for a rules file given as a model or the reverse); after
+/// that only values of the right shape are handed out. `node` and `table` must
 /// outlive it. A node that is no map raises `wrong-type` and counts as empty.
 class CheckedMap {
  public:
@@ -28,11 +29,13 @@ class CheckedMap {
 
  private:
   void check_entry(const TextEntry& entry, Diagnostics& diagnostics);
-  void report_unknown(const TextEntry& entry, Diagnostics& diagnostics) const;
+  void report_unknown(const TextEntry& entry, Diagnostics& diagnostics);
+  void check_required(const TextNode& node, Diagnostics& diagnostics) const;
 
   const KeyTable& table_;
   std::vector<const TextEntry*> found_;  ///< one per row of the table
   std::vector<const TextEntry*> extra_;
+  std::vector<std::string> misspelt_;  ///< what unknown keys were probably meant to be
 };
 
 /// Raises `wrong-type`: `WHAT is FOUND, expected EXPECTED`.

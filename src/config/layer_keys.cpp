@@ -29,6 +29,7 @@ constexpr std::array<KeyRow, 1> result_dtype = {{
 constexpr std::array<KeyRow, 1> result_placement = {{
     {.name = "out_sharding", .kind = spec, .help = "placement of the result"},
 }};
+constexpr auto call_rows = joined(place_in_chain, result_placement);
 constexpr auto common_rows = joined(place_in_chain, result_dtype, result_placement);
 
 constexpr std::array<KeyRow, 1> required_features = {{
@@ -105,6 +106,16 @@ constexpr std::array<KeyRow, 1> order = {{
 }};
 constexpr auto transpose_rows = joined(order, common_rows);
 
+constexpr std::array<KeyRow, 1> wider = {{
+    {.name = "dims", .kind = dims, .help = "labels of all dims", .is_required = true},
+}};
+constexpr auto broadcast_rows = joined(wider, common_rows);
+
+constexpr std::array<KeyRow, 1> required_dtype = {{
+    {.name = "dtype", .kind = dtype, .help = "the new element type", .is_required = true},
+}};
+constexpr auto convert_rows = joined(required_dtype, place_in_chain, result_placement);
+
 constexpr std::array<KeyRow, 2> reduced = {{
     {.name = "dims", .kind = dims, .help = "the dims to reduce; default: all"},
     {.name = "keep_dims", .kind = flag, .help = "keep them with size 1", .default_value = "false"},
@@ -121,7 +132,7 @@ constexpr auto generic_rows = joined(common_rows, op_arguments);
 constexpr std::string_view later_layer = "build it from dense, dot, let and the elementwise ops";
 constexpr std::string_view later_mode = "leave it out: all mesh axes are of type auto";
 
-constexpr std::array<KeyTable, 27> layers_known = {{
+constexpr std::array<KeyTable, 29> layers_known = {{
     {"dense", "layer 'dense'", "x @ kernel + bias", dense_rows, "features"},
     {"dot", "layer 'dot'", "x @ kernel, or the product of two values", dot_rows, "features"},
     {"constrain", "layer 'constrain'", "asks for a placement", placement_rows, "spec"},
@@ -132,6 +143,8 @@ constexpr std::array<KeyTable, 27> layers_known = {{
     {"residual", "layer 'residual'", "x + chain(x)", chain_rows, "layers"},
     {"parallel", "layer 'parallel'", "the sum of layers on the same input", chain_rows, "layers"},
     {"transpose", "layer 'transpose'", "dims in another order", transpose_rows, "dims"},
+    {"broadcast", "layer 'broadcast'", "repeated to more dims", broadcast_rows, "dims"},
+    {"convert", "layer 'convert'", "another element type", convert_rows, "dtype"},
     {"reduce_sum", "layer 'reduce_sum'", "sums over dims", reduction_rows, "dims"},
     {"reduce_max", "layer 'reduce_max'", "maxima over dims", reduction_rows, "dims"},
     {"reduce_min", "layer 'reduce_min'", "minima over dims", reduction_rows, "dims"},
@@ -169,7 +182,7 @@ const KeyTable& block_call_table() {
   static constexpr KeyTable table = {.name = "block_call",
                                      .what = "a block of this file",
                                      .help = "a block of the file with its arguments",
-                                     .rows = common_rows,
+                                     .rows = call_rows,
                                      .is_open = true};
   return table;
 }

@@ -42,7 +42,7 @@ MergedDocument merge_rules_file(const std::string& path, const Overrides& overri
                                 Sources& sources);
 
 /// Merged tree to structs by the key tables; all mistakes are reported in one `Error`:
-/// `unknown-key`, `missing-key`, `wrong-type`, `not-yet`, `unknown-word`, `bad-name`,
+/// `wrong-file`, `unknown-key`, `missing-key`, `wrong-type`, `not-yet`, `unknown-word`, `bad-name`,
 /// `reserved-name`, `conflicting-keys`, `bad-size`, `unknown-size`, `size-cycle`, `size-overflow`,
 /// `unknown-dtype`, `type-syntax`, `spec-syntax`, `expression-syntax`, `unknown-initializer`,
 /// `unknown-optimizer`, `unknown-loss`, `bad-rule`.

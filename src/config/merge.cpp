@@ -86,7 +86,7 @@ class Merger {
   TextNode read_bases(const std::string& path, const TextNode& base) {
     TextNode merged;
     merged.kind = TextNode::Kind::map;
-    merged.at = {path, 1, 1, 1};
+    merged.at = {path};  // the file as a whole has no line
     if (base.is_null()) return merged;
     const std::vector<TextNode> one = {base};
     for (const TextNode& file : base.is_sequence() ? base.items : one) {
@@ -106,7 +106,7 @@ class Merger {
       return;
     }
     for (const TextEntry& entry : set.entries) {
-      set_path(merged, entry.key, entry.key_at, entry.value, diagnostics_);
+      set_path(merged, table_, entry.key, entry.key_at, entry.value, diagnostics_);
     }
   }
 

@@ -104,7 +104,9 @@ struct LayerConfig {
   std::vector<std::string> dims;       ///< labels or positions: `transpose`, reductions
   bool keep_dims = false;              ///< of reductions
   std::optional<double> number;        ///< the main scalar argument of an op that takes one
-  std::vector<std::pair<std::string, CountConfig>> arguments;  ///< of a call of a block of the file
+  /// Of a call of a block of the file: all declared. Of any other word: the keys that no table
+  /// knows, or "" for a bare one; a value that is no count is 0 with its text as label.
+  std::vector<std::pair<std::string, CountConfig>> arguments;
 };
 
 struct BlockConfig {

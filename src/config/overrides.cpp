@@ -98,7 +98,7 @@ void override_paths(TextNode& root, const std::vector<std::string>& settings, So
                                   std::string_view(text).substr(equals + 1), diagnostics);
     if (!value) continue;
     const Location path_at{"--set", line, 1, static_cast<int>(equals)};
-    set_path(root, text.substr(0, equals), path_at, *value, diagnostics);
+    set_path(root, model_table(), text.substr(0, equals), path_at, *value, diagnostics);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "config/layer_setters.h"
 #include "config/read_context.h"
 #include "config/scalars.h"
+#include "text/number.h"
 
 namespace shard {
 namespace {
@@ -107,12 +108,24 @@ LayerConfig known_layer(const Written& written, const KeyTable& table, ReadConte
   return layer;
 }
 
-void read_arguments(LayerConfig& layer, const CheckedMap& map, ReadContext& context) {
-  for (const TextEntry* entry : map.extra()) {
-    if (const auto count = read_count(entry->value, "'" + entry->key + "'", context)) {
-      layer.arguments.emplace_back(entry->key, *count);
-    }
+bool is_positive(const std::string& text) {
+  const IntegerReading read = read_integer(text);
+  return !read.fault && read.value > 0;
+}
+
+// Whether the op takes the argument, or is an op at all, is known to the model only; a value that
+// is no count goes there as 0 with its text.
+CountConfig open_argument(const TextNode& node, const Location& at, ReadContext& context) {
+  const bool is_count =
+      node.is_scalar() && (context.sizes.is_declared(node.scalar) ||
+                           context.argument(node.scalar) != nullptr || is_positive(node.scalar));
+  if (is_count) {
+    if (auto count = read_count(node, "an argument", context)) return *count;
   }
+  CountConfig argument;
+  argument.label = node.is_scalar() ? node.scalar : describe(node);
+  argument.at = at;
+  return argument;
 }
 
 /// An op, or a word that nobody knows: the model decides.
@@ -121,24 +134,23 @@ LayerConfig generic_layer(const Written& written, ReadContext& context) {
   LayerConfig layer;
   layer.kind = written.kind;
   layer.at = written.at;
-  const bool is_list = written.value != nullptr && written.value->is_sequence();
-  if (is_list) {
+  if (written.value != nullptr && written.value->is_sequence()) {
     layer.dims = read_names(*written.value, "'" + written.kind + "'", context.diagnostics);
     return layer;
   }
-  const bool is_count = written.value != nullptr && written.value->is_scalar() &&
-                        (context.sizes.is_declared(written.value->scalar) ||
-                         context.argument(written.value->scalar) != nullptr);
-  if (is_count) {
-    const auto count = read_count(*written.value, "'" + written.kind + "'", context);
-    if (count) layer.arguments.emplace_back("", *count);
+  const bool is_number = written.value != nullptr && written.value->is_scalar() &&
+                         !written.value->quoted && read_number(written.value->scalar);
+  if (written.value != nullptr && written.value->is_scalar() && !is_number) {
+    layer.arguments.emplace_back("", open_argument(*written.value, written.value->at, context));
     return layer;
   }
   const auto node = as_map(written, table, context.diagnostics);
   if (!node) return layer;
   const CheckedMap map(*node, table, context.diagnostics);
   set_layer_keys(layer, map, table, context);
-  read_arguments(layer, map, context);
+  for (const TextEntry* entry : map.extra()) {
+    layer.arguments.emplace_back(entry->key, open_argument(entry->value, entry->key_at, context));
+  }
   apply_defaults(layer, table, context.defaults);
   return layer;
 }

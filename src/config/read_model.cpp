@@ -2,6 +2,7 @@
 
 #include "base/nearest.h"
 #include "config/checked_map.h"
+#include "config/in_file_order.h"
 #include "config/load.h"
 #include "config/read_context.h"
 #include "config/scalars.h"
@@ -217,7 +218,7 @@ ModelConfig read_model(const MergedDocument& document) {
   read_settings(map, diagnostics, model);
   read_program(map, context, model);
   if (const TextNode* train = map.get("train")) model.train = read_train(*train, diagnostics);
-  diagnostics.throw_if_errors();
+  throw_in_file_order(diagnostics);
   return model;
 }
 

@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "base/tensor_type.h"
 #include "config/checked_map.h"
+#include "config/in_file_order.h"
 #include "config/load.h"
 #include "config/read_rules.h"
 #include "config/read_spec.h"
@@ -126,7 +127,10 @@ std::vector<PartRulesConfig> read_part_rules(const TextNode& node, Diagnostics& 
     if (row == parts.end()) {
       diagnostics.error("unknown-key", entry.key_at, "'" + entry.key + "' is not a part of a model",
                         did_you_mean(entry.key, words, "parts"));
-    } else if (check_shape(entry.value, *rules_table().find("rules"), diagnostics)) {
+    } else if (!entry.value.is_sequence()) {
+      report_type(entry.value, "'" + entry.key + "'", row_of(ValueKind::rules).expected,
+                  diagnostics);
+    } else {
       result.push_back({row->part, read_rule_list(entry.value, diagnostics)});
     }
   }
@@ -166,7 +170,7 @@ RulesConfig read_rules(const MergedDocument& document) {
   for (const std::string_view key : {"resolver", "misfit"}) {
     if (const TextNode* word = map.get(key)) read_word(*word, map.row(key), diagnostics);
   }
-  diagnostics.throw_if_errors();
+  throw_in_file_order(diagnostics);
   return rules;
 }
 

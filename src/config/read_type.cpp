@@ -116,8 +116,8 @@ std::optional<DType> dtype_word(DimParser& parser, ReadContext& context, bool& i
   const Location at = cursor.place(start, word.size());
   if (cursor.peek() != '[') {
     parser.fail(cursor.found() + ", expected '[' and the dims",
-                word.empty() ? "a type is written f32[batch, embed]"
-                             : "a scalar is written " + std::string(word) + "[]");
+                cursor.is_at_end() ? "a scalar is written " + std::string(word) + "[]"
+                                   : "a type is one word: f32[batch, embed]");
   }
   TextNode node;
   node.kind = TextNode::Kind::scalar;

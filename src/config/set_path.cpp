@@ -123,12 +123,23 @@ class Walker {
 
 }  // namespace
 
-void set_path(TextNode& root, const std::string& path, const Location& path_at,
-              const TextNode& value, Diagnostics& diagnostics) {
+void set_path(TextNode& root, const KeyTable& table, const std::string& path,
+              const Location& path_at, const TextNode& value, Diagnostics& diagnostics) {
   std::vector<Step> steps = steps_of(path, path_at);
   const TextNode* sizes = root.find("sizes");
-  const bool is_size = steps.size() == 1 && sizes != nullptr && sizes->find(path) != nullptr;
+  const bool is_size =
+      steps.size() == 1 && value.is_scalar() && sizes != nullptr && sizes->find(path) != nullptr;
   if (is_size) steps.insert(steps.begin(), {"sizes", path_at});
+  if (table.find(steps.front().name) == nullptr && root.find(steps.front().name) == nullptr) {
+    std::vector<std::string> valid =
+        sizes == nullptr ? std::vector<std::string>() : keys_of(*sizes);
+    for (const std::string& key : table.valid_keys()) valid.push_back(key);
+    diagnostics.error("bad-set-path", steps.front().at,
+                      "'" + std::string(steps.front().name) + "' is neither a key of " +
+                          std::string(table.what) + " nor a size",
+                      did_you_mean(steps.front().name, valid));
+    return;
+  }
   Walker(root, diagnostics).put(steps, value);
 }
 

@@ -24,7 +24,8 @@ bool looks_like_number(std::string_view text) {
 std::optional<std::int64_t> read_positive(std::string_view text, const Location& at,
                                           std::string_view what, Diagnostics& diagnostics) {
   const IntegerReading read = read_integer(text);
-  const std::string found = std::string(what) + " is " + std::string(text);
+  const std::string found =
+      std::string(what) + " is " + (text.empty() ? "nothing" : std::string(text));
   if (read.fault == NumberFault::too_large) {
     diagnostics.error("size-overflow", at, found + ", which is over 2^63 - 1");
   } else if (read.fault == NumberFault::leading_zero) {
