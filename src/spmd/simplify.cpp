@@ -22,8 +22,9 @@ struct Piece {
 
 /// The leading axes that lie within `reduced`.
 Axes leading(const Axes& axes, const Axes& reduced) {
+  const Axes pieces = aligned({axes}, {reduced}).front();
   Axes inside;
-  for (const AxisRef& piece : aligned({axes}, {reduced}).front()) {
+  for (const AxisRef& piece : pieces) {
     const auto holds = [&](const AxisRef& axis) { return contains(axis, piece); };
     if (!std::any_of(reduced.begin(), reduced.end(), holds)) break;
     inside.push_back(piece);
