@@ -14,12 +14,16 @@
 
 #include "base/host_tensor.h"
 #include "base/units.h"
+#include "exec/test_seam.h"
+#include "model/model.h"
 #include "spmd/program.h"
 
 namespace shard {
 
 struct ClusterOptions {
-  int workers = 0;  ///< 0: one per allowed core
+  int workers = 0;     ///< 0: one per allowed core
+  Bytes memory_limit;  ///< for all arenas together; 0: what the machine has available
+  TestSeam test_seam;  ///< empty but in tests
 };
 
 /// Number of cores this process may use (affinity and cgroup quota).
@@ -51,6 +55,7 @@ struct Counters {
   std::vector<Bytes> peak;  ///< per device: highest byte of its arena touched by any instruction
   Seconds waiting;          ///< worker time with nothing runnable
   Seconds wall;             ///< in `run`
+  Bytes scratch;            ///< most memory that kernels used beside the arenas, all workers
 };
 
 class Cluster {
@@ -58,7 +63,9 @@ class Cluster {
   /// Allocates the arenas. Refuses with `Error` (`not-enough-memory`, with the figures) before
   /// allocating when devices x peak exceeds what the machine has available. A rendezvous that can
   /// never complete is named
-  /// (`deadlock`) when `run` notices that nothing is runnable and nothing is running.
+  /// (`deadlock`) when `run` notices that nothing is runnable and nothing is running. Also throws
+  /// `not-yet` for ops on dtypes that have no kernel, `bad-program` for buffers outside the arena,
+  /// `serial-blas` (see exec/blas.h).
   Cluster(const Program& program, ClusterOptions options);
   ~Cluster();
   Cluster(const Cluster&) = delete;
@@ -69,6 +76,9 @@ class Cluster {
   /// Fills an input on the devices: `element(global row-major index)` is asked once per local
   /// element.
   void fill_input(std::size_t input, const std::function<double(std::int64_t)>& element);
+  /// The same with `initial_element` of a parameter, without a call per element.
+  void fill_input(std::size_t input, const InitialValue& init, std::uint64_t seed,
+                  const std::string& name);
 
   /// One step on all devices. Afterwards outputs that are not donated can be read; state outputs
   /// that do not share their input's place are copied back into it, so that the next step continues
@@ -86,6 +96,12 @@ class Cluster {
   void reset_counters();
   /// Per-instruction clocks cost a little; off while a step is timed.
   void set_profiling(bool on);
+  bool is_profiling() const;
+
+  /// Who computes products with many rows: `OpenBLAS 0.3.21 pthread, Haswell kernels`; `built-in`
+  /// where no OpenBLAS of the pthread flavour was found; `none needed` when the program has no such
+  /// product.
+  const std::string& gemm_backend() const;
 
  private:
   class Impl;

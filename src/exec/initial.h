@@ -12,13 +12,27 @@ namespace shard {
 
 /// Element `index` (row-major in the global array) of the leaf called `name`.
 /// Normal and truncated normal (at two standard deviations, corrected so that `scale` is the
-/// standard deviation of the result, as Flax's variance_scaling does) go through the inverse error
-/// function; uniform is on [-scale, scale).
+/// standard deviation of the result, as Flax's variance_scaling does) go through the inverse of the
+/// normal distribution; uniform is on [-scale, scale).
 double initial_element(const InitialValue& init, std::uint64_t seed, std::uint64_t name_hash,
                        std::int64_t index);
 
 /// Stable 64-bit hash of a parameter's name (FNV-1a).
 std::uint64_t hash_name(const std::string& name);
+
+/// `initial_element` with everything but the index bound, for filling arrays. An unknown kind is a
+/// bug: the model refuses it.
+class InitialFunction {
+ public:
+  InitialFunction(const InitialValue& init, std::uint64_t seed, std::uint64_t name_hash);
+  double operator()(std::int64_t index) const;
+
+ private:
+  using Draw = double (*)(double uniform, double scale);
+  Draw draw_ = nullptr;
+  double scale_ = 0;
+  std::uint64_t key_ = 0;
+};
 
 /// The whole array.
 HostTensor initial_tensor(const InitialValue& init, const TensorType& type, std::uint64_t seed,

@@ -1,6 +1,7 @@
 #pragma once
 // Comparing a run with its reference, and timing steps.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,13 @@ struct Difference {
   bool is_ok() const { return !has_non_finite && largest <= tolerance; }
 };
 
-/// `tolerance` is relative to the largest magnitude of `expected`.
+/// `tolerance` is relative to the largest finite magnitude of `expected` (absolute where that is
+/// 0). Equal infinities are equal; any other infinity or NaN is not ok.
 Difference compare(const std::string& name, const HostTensor& actual, const HostTensor& expected,
                    double tolerance);
 
-/// Mean, standard deviation over runs, median and minimum, per step.
+/// Mean, standard deviation over runs (of the population, as timeit prints it), median and minimum,
+/// per step.
 struct Timing {
   int runs = 0;
   int loops = 0;
@@ -31,7 +34,7 @@ struct Timing {
 };
 
 /// Warms up (two steps), then `runs` runs of `loops` steps. `progress` (may be empty) is called
-/// between runs.
+/// between runs. Profiling is off meanwhile.
 Timing time_steps(Cluster& cluster, int runs, int loops, const std::function<void(int)>& progress);
 
 }  // namespace shard

@@ -1,0 +1,125 @@
+#include "exec/arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/diagnostic.h"
+
+namespace shard {
+namespace {
+
+constexpr std::int64_t page = 4096;
+constexpr std::int64_t huge_page = std::int64_t{1} << 21;
+constexpr std::int64_t colour_step = 17 * 64;  // an odd number of cache lines
+constexpr std::int64_t colours = 15;           // so that all of them stay below four pages
+
+std::int64_t rounded(std::int64_t size, std::int64_t unit) {
+  return (size + unit - 1) / unit * unit;
+}
+
+/// Bytes of the region without its guard.
+std::int64_t region_size(std::int64_t size) {
+  const std::int64_t needed = size + colour_step * colours;
+  return rounded(needed, needed >= huge_page ? huge_page : page);
+}
+
+/// The number that follows `key` in a file of `key number` lines, or a file's only number.
+std::optional<std::int64_t> number_in(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  std::string word;
+  while (file >> word) {
+    if (!key.empty() && word != key) continue;
+    if (!key.empty() && !(file >> word)) break;
+    if (word.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+    return std::stoll(word);
+  }
+  return std::nullopt;
+}
+
+std::int64_t left_in_machine() {
+  const std::optional<std::int64_t> kib = number_in("/proc/meminfo", "MemAvailable:");
+  return kib ? *kib * 1024 : std::numeric_limits<std::int64_t>::max();
+}
+
+/// What is left of the limit of a version 2 control group; its file cache can be dropped.
+std::int64_t left_in_group() {
+  const std::string group = "/sys/fs/cgroup/";
+  const std::optional<std::int64_t> limit = number_in(group + "memory.max", "");
+  const std::optional<std::int64_t> used = number_in(group + "memory.current", "");
+  if (!limit || !used) return std::numeric_limits<std::int64_t>::max();
+  const std::int64_t cache = number_in(group + "memory.stat", "inactive_file").value_or(0);
+  return std::max<std::int64_t>(0, *limit - *used + cache);
+}
+
+[[noreturn]] void refuse(std::size_t bytes) {
+  throw Error("not-enough-memory", {},
+              "the system refused " + with_commas(static_cast<std::int64_t>(bytes)) +
+                  " bytes of address space for a virtual device: " + std::strerror(errno));
+}
+
+}  // namespace
+
+Arena::Arena(std::int64_t size, int colour)
+    : mapped_(static_cast<std::size_t>(region_size(size) + huge_page + page)),
+      usable_(static_cast<std::size_t>(region_size(size))) {
+  // Address space for aligning costs nothing; only what is populated is memory.
+  mapping_ = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping_ == MAP_FAILED) refuse(mapped_);
+  const std::uintptr_t start =
+      (reinterpret_cast<std::uintptr_t>(mapping_) + huge_page - 1) / huge_page * huge_page;
+  std::byte* aligned = reinterpret_cast<std::byte*>(start);
+  if (mprotect(aligned, usable_, PROT_READ | PROT_WRITE) != 0) refuse(usable_);
+  if (static_cast<std::int64_t>(usable_) >= huge_page) madvise(aligned, usable_, MADV_HUGEPAGE);
+  base_ = aligned + colour % colours * colour_step;
+}
+
+Arena::~Arena() {
+  if (mapping_ != nullptr) munmap(mapping_, mapped_);
+}
+
+Arena::Arena(Arena&& other) noexcept
+    : mapping_(std::exchange(other.mapping_, nullptr)),
+      mapped_(other.mapped_),
+      usable_(other.usable_),
+      base_(other.base_) {}
+
+Arena& Arena::operator=(Arena&& other) noexcept {
+  std::swap(mapping_, other.mapping_);
+  std::swap(mapped_, other.mapped_);
+  std::swap(usable_, other.usable_);
+  std::swap(base_, other.base_);
+  return *this;
+}
+
+void Arena::populate() {
+  const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(base_) / huge_page * huge_page;
+  volatile std::byte* memory = reinterpret_cast<std::byte*>(start);
+  for (std::size_t i = 0; i < usable_; i += page) memory[i] = std::byte{0};
+}
+
+Bytes Arena::footprint(std::int64_t size) { return Bytes(region_size(size)); }
+
+Bytes available_memory() { return Bytes(std::min(left_in_machine(), left_in_group())); }
+
+void check_memory(std::int64_t devices, Bytes size, Bytes available) {
+  const std::int64_t each = Arena::footprint(size.count()).count();
+  const bool overflows = each > std::numeric_limits<std::int64_t>::max() / devices;
+  if (!overflows && devices * each <= available.count()) return;
+  const std::string needed =
+      overflows ? "more than 2^63 bytes" : with_commas(devices * each) + " bytes";
+  throw Error("not-enough-memory", {},
+              std::to_string(devices) + " virtual devices need " + needed + " (" +
+                  with_commas(each) + " each), this machine has " + with_commas(available) +
+                  " bytes available",
+              "run on a smaller mesh or with smaller sizes; `plan` needs no such memory");
+}
+
+}  // namespace shard

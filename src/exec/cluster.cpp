@@ -1,0 +1,270 @@
+#include "exec/cluster.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "base/diagnostic.h"
+#include "exec/arena.h"
+#include "exec/blas.h"
+#include "exec/compile.h"
+#include "exec/element.h"
+#include "exec/initial.h"
+#include "exec/places.h"
+#include "exec/scheduler.h"
+#include "exec/shard_layout.h"
+
+namespace shard {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Elements that one worker fills or compares at a time.
+constexpr std::int64_t slab = std::int64_t{1} << 16;
+
+std::string index_text(std::int64_t index, const Shape& shape) {
+  Shape coordinates(shape.size(), 0);
+  for (std::size_t dim = shape.size(); dim-- > 0;) {
+    coordinates[dim] = index % shape[dim];
+    index /= shape[dim];
+  }
+  return "[" + (shape.empty() ? "" : to_string(coordinates)) + "]";
+}
+
+std::string backend_text(bool is_needed) {
+  if (!is_needed) return "none needed";
+  const Blas* blas = system_blas();
+  return blas == nullptr ? "built-in" : blas->description();
+}
+
+}  // namespace
+
+class Cluster::Impl {
+ public:
+  Impl(const Program& program, const ClusterOptions& options)
+      : program_(program),
+        places_(program_),
+        compiled_(compile(program_, options.test_seam)),
+        backend_(backend_text(compiled_.has_many_row_product)),
+        pool_(options.workers > 0 ? options.workers : allowed_cores()) {
+    const std::int64_t devices = program_.mesh.device_count();
+    check_memory(devices, program_.memory.peak,
+                 options.memory_limit > Bytes(0) ? options.memory_limit : available_memory());
+    std::vector<DeviceState> states;
+    for (std::int64_t i = 0; i < devices; ++i) {
+      arenas_.emplace_back(program_.memory.peak.count(), static_cast<int>(i));
+      DeviceState state;
+      state.stream = &compiled_.stream;
+      state.base = arenas_.back().base();
+      states.push_back(state);
+    }
+    pool_.for_each(devices,
+                   [&](std::int64_t i) { arenas_[static_cast<std::size_t>(i)].populate(); });
+    scheduler_.emplace(pool_, std::move(states), std::move(compiled_.sites),
+                       static_cast<int>(compiled_.kinds.size()));
+  }
+
+  void write_input(std::size_t number, const HostTensor& whole) {
+    const ProgramInput& input = input_at(number);
+    SHARD_CHECK(whole.type == input.global, "an input is written with an array of its type");
+    const std::int64_t width = info(whole.type.dtype).bytes;
+    for_each_slab(input, [&](const ShardLayout::Run& run, const std::vector<int>& holders) {
+      const std::byte* from = whole.bytes.data() + run.global * width;
+      put(input.buffer, holders, run, from, width);
+    });
+  }
+
+  template <class Element>
+  void fill_input(std::size_t number, const Element& element) {
+    const ProgramInput& input = input_at(number);
+    const DType dtype = input.global.dtype;
+    const std::int64_t width = info(dtype).bytes;
+    for_each_slab(input, [&](const ShardLayout::Run& run, const std::vector<int>& holders) {
+      std::vector<double> numbers(static_cast<std::size_t>(run.count));
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        numbers[i] = element(run.global + static_cast<std::int64_t>(i));
+      }
+      std::vector<std::byte> bytes(static_cast<std::size_t>(run.count * width));
+      from_doubles(numbers.data(), dtype, bytes.data(), numbers.size());
+      put(input.buffer, holders, run, bytes.data(), width);
+    });
+  }
+
+  void run() {
+    const Clock::time_point start = Clock::now();
+    scheduler_->run();
+    wall_ += std::chrono::duration<double>(Clock::now() - start).count();
+    ++steps_;
+  }
+
+  HostTensor read(BufferId buffer, const TensorType& global, const Sharding& sharding,
+                  const std::string& path) const {
+    const ShardLayout layout(program_.mesh, sharding, global.shape);
+    const std::int64_t width = info(global.dtype).bytes;
+    const std::int64_t offset = places_.of(buffer).offset;
+    HostTensor whole = zeros(global);
+    for (std::int64_t piece = 0; piece < layout.piece_count(); ++piece) {
+      const std::vector<int>& holders = layout.holders(piece);
+      layout.for_each_run(piece, 0, layout.piece_size(), [&](const ShardLayout::Run& run) {
+        const std::int64_t bytes = run.count * width;
+        const std::byte* first = local(holders.front(), offset) + run.local * width;
+        std::memcpy(whole.bytes.data() + run.global * width, first,
+                    static_cast<std::size_t>(bytes));
+        for (const int holder : holders) {
+          const std::byte* copy = local(holder, offset) + run.local * width;
+          const std::byte* end = first + bytes;
+          const std::byte* at = std::mismatch(first, end, copy).first;
+          if (at == end) continue;
+          const std::int64_t index = run.global + (at - first) / width;
+          throw Error("replicas-differ", {},
+                      "devices " + std::to_string(holders.front()) + " and " +
+                          std::to_string(holder) + " hold different values of '" + path +
+                          "', first at index " + index_text(index, global.shape) +
+                          "; copies of the same piece must be equal to the bit");
+        }
+      });
+    }
+    return whole;
+  }
+
+  Counters counters() const {
+    Counters counters;
+    counters.steps = steps_;
+    counters.wall = {wall_};
+    const WorkerTally tally = scheduler_->tally();
+    counters.waiting = {tally.waiting};
+    counters.scratch = scheduler_->scratch_peak();
+    for (std::size_t i = 0; i < compiled_.kinds.size(); ++i) {
+      const KindTally& kind = tally.kinds[i];
+      counters.kinds.push_back({compiled_.kinds[i].name,
+                                compiled_.kinds[i].is_collective,
+                                kind.calls,
+                                {kind.seconds},
+                                kind.flops,
+                                kind.bytes});
+    }
+    std::stable_sort(
+        counters.kinds.begin(), counters.kinds.end(),
+        [](const KindCounter& a, const KindCounter& b) { return a.busy.value > b.busy.value; });
+    counters.axes = axis_counters(tally);
+    for (const DeviceState& device : scheduler_->devices()) {
+      counters.peak.push_back(Bytes(std::max(device.high_water, written_)));
+    }
+    return counters;
+  }
+
+  void reset_counters() {
+    scheduler_->reset_tally();
+    steps_ = 0;
+    wall_ = 0;
+  }
+
+  const Program& program() const { return program_; }
+  const WorkerPool& pool() const { return pool_; }
+  const std::string& backend() const { return backend_; }
+  Scheduler& scheduler() { return *scheduler_; }
+
+ private:
+  const ProgramInput& input_at(std::size_t number) const {
+    SHARD_CHECK(number < program_.inputs.size(), "an input of the program is named");
+    return program_.inputs[number];
+  }
+
+  std::byte* local(int device, std::int64_t offset) const {
+    return arenas_[static_cast<std::size_t>(device)].base() + offset;
+  }
+
+  /// Visits all runs of all pieces of an input; pieces and parts of them in parallel.
+  template <class Visit>
+  void for_each_slab(const ProgramInput& input, const Visit& visit) {
+    const ShardLayout layout(program_.mesh, input.sharding, input.global.shape);
+    const std::int64_t slabs = (layout.piece_size() + slab - 1) / slab;
+    pool_.for_each(layout.piece_count() * slabs, [&](std::int64_t i) {
+      const std::int64_t piece = i / slabs, begin = i % slabs * slab;
+      layout.for_each_run(piece, begin, std::min(layout.piece_size(), begin + slab),
+                          [&](const ShardLayout::Run& run) { visit(run, layout.holders(piece)); });
+    });
+    const Place place = places_.of(input.buffer);
+    written_ = std::max(written_, place.offset + place.bytes);
+  }
+
+  void put(BufferId buffer, const std::vector<int>& holders, const ShardLayout::Run& run,
+           const std::byte* from, std::int64_t width) const {
+    const std::int64_t offset = places_.of(buffer).offset + run.local * width;
+    for (const int device : holders) {
+      std::memcpy(local(device, offset), from, static_cast<std::size_t>(run.count * width));
+    }
+  }
+
+  std::vector<AxisCounter> axis_counters(const WorkerTally& tally) const {
+    std::map<std::vector<int>, AxisCounter> by_axes;
+    for (std::size_t i = 0; i < tally.sites.size(); ++i) {
+      const CollectiveSite& site = scheduler_->sites()[i];
+      AxisCounter& counter = by_axes[site.axes];
+      counter.axes = site.axes;
+      counter.wire += Bytes(tally.sites[i].wire);
+      counter.copied += Bytes(tally.sites[i].copied);
+      counter.collectives += tally.sites[i].collectives;
+    }
+    std::vector<AxisCounter> counters;
+    for (auto& [axes, counter] : by_axes) counters.push_back(std::move(counter));
+    return counters;
+  }
+
+  const Program program_;
+  Places places_;
+  CompiledProgram compiled_;
+  std::string backend_;
+  mutable WorkerPool pool_;
+  std::vector<Arena> arenas_;
+  std::optional<Scheduler> scheduler_;
+  std::int64_t written_ = 0;  ///< highest byte that inputs were written to
+  std::int64_t steps_ = 0;
+  double wall_ = 0;
+};
+
+Cluster::Cluster(const Program& program, ClusterOptions options)
+    : impl_(std::make_unique<Impl>(program, options)) {}
+
+Cluster::~Cluster() = default;
+
+void Cluster::write_input(std::size_t input, const HostTensor& whole) {
+  impl_->write_input(input, whole);
+}
+
+void Cluster::fill_input(std::size_t input, const std::function<double(std::int64_t)>& element) {
+  impl_->fill_input(input, element);
+}
+
+void Cluster::fill_input(std::size_t input, const InitialValue& init, std::uint64_t seed,
+                         const std::string& name) {
+  const InitialFunction function(init, seed, hash_name(name));
+  impl_->fill_input(input, function);
+}
+
+void Cluster::run() { impl_->run(); }
+
+HostTensor Cluster::read_output(std::size_t output) const {
+  SHARD_CHECK(output < impl_->program().outputs.size(), "an output of the program is named");
+  const ProgramOutput& what = impl_->program().outputs[output];
+  return impl_->read(what.buffer, what.global, what.sharding, what.path);
+}
+
+HostTensor Cluster::read_input(std::size_t input) const {
+  SHARD_CHECK(input < impl_->program().inputs.size(), "an input of the program is named");
+  const ProgramInput& what = impl_->program().inputs[input];
+  return impl_->read(what.buffer, what.global, what.sharding, what.path);
+}
+
+int Cluster::workers() const { return impl_->pool().size(); }
+Counters Cluster::counters() const { return impl_->counters(); }
+void Cluster::reset_counters() { impl_->reset_counters(); }
+void Cluster::set_profiling(bool on) { impl_->scheduler().set_profiling(on); }
+bool Cluster::is_profiling() const { return impl_->scheduler().is_profiling(); }
+const std::string& Cluster::gemm_backend() const { return impl_->backend(); }
+
+}  // namespace shard

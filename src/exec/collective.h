@@ -1,0 +1,66 @@
+#pragma once
+// Collectives over shared memory. When all members of a group have arrived, the work is cut into
+// segments that any worker may take; each segment reads and writes its own part of the members'
+// arrays, so segments need no order among themselves. Where they are cut depends on the sizes
+// alone, and sums are taken in device order: the bits do not depend on the workers.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/units.h"
+#include "exec/scratch.h"
+#include "spmd/program.h"
+
+namespace shard {
+
+/// Where a member's operand and result lie.
+struct MemberPlace {
+  const std::byte* operand = nullptr;
+  std::byte* result = nullptr;
+};
+
+/// What was really done: elements of all members' operands (all_gather: results) together, and
+/// bytes read and written on their behalf.
+struct SegmentWork {
+  std::int64_t elements = 0;
+  std::int64_t copied = 0;
+};
+
+/// One collective on fixed local types, for groups of a fixed size. Members are in the order of
+/// their coordinates on the axes; `order` lists them by device.
+class CollectiveWork {
+ public:
+  virtual ~CollectiveWork() = default;
+  virtual std::int64_t segment_count() const = 0;
+  virtual SegmentWork run(std::int64_t segment, std::span<const MemberPlace> members,
+                          std::span<const int> order) const = 0;
+};
+
+/// Bytes a device sends with a bandwidth-optimal algorithm for what was counted: `counted` bytes of
+/// one member's operand (all_gather: of its result), in a group of `members`.
+Bytes wire_of(CollectiveKind kind, Bytes counted, std::int64_t members);
+
+/// Local types of a collective. For a permute, `source` gives per group and member the member whose
+/// operand it receives.
+struct CollectiveShape {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  Reduction reduction = Reduction::none;
+  int dim = -1;
+  int split_dim = -1;
+  TensorType operand;
+  TensorType result;
+  int members = 1;
+  std::vector<int> source;  ///< collective_permute
+};
+
+/// The work, or a sentence why it cannot be done ("all_reduce by sum of bool[8]"). Local slices are
+/// no rendezvous: see `slice_kernel`.
+std::variant<std::unique_ptr<CollectiveWork>, std::string> make_collective(
+    const CollectiveShape& shape);
+
+}  // namespace shard

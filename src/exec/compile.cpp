@@ -1,0 +1,229 @@
+#include "exec/compile.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "exec/dot_kernel.h"
+#include "exec/places.h"
+#include "exec/site_builder.h"
+
+namespace shard {
+namespace {
+
+/// Copies every operand to its result, all at once in effect: through scratch memory where a result
+/// lies over an operand that is still needed.
+Kernel move_kernel(std::vector<std::size_t> bytes, bool needs_staging) {
+  return [bytes = std::move(bytes), needs_staging](const KernelCall& call) {
+    std::vector<const std::byte*> from(call.operands.begin(), call.operands.end());
+    for (std::size_t i = 0; needs_staging && i < bytes.size(); ++i) {
+      std::byte* staged = call.scratch.take(bytes[i]);
+      std::memcpy(staged, from[i], bytes[i]);
+      from[i] = staged;
+    }
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      std::memcpy(call.results[i], from[i], bytes[i]);
+    }
+  };
+}
+
+class Compiler {
+ public:
+  Compiler(const Program& program, const TestSeam& seam)
+      : program_(program), seam_(seam), places_(program) {}
+
+  CompiledProgram compile() {
+    places_.check_bounds(diagnostics_);
+    diagnostics_.throw_if_errors();
+    made_.stream.loops = static_cast<int>(program_.bodies.size());
+    add_body(program_.main());
+    add_state_moves();
+    diagnostics_.throw_if_errors();
+    return std::move(made_);
+  }
+
+ private:
+  void add_body(const Body& body) {
+    for (const Instruction& instruction : body.instructions) {
+      if (instruction.kind == Instruction::Kind::compute) {
+        add_compute(instruction);
+      } else if (instruction.kind == Instruction::Kind::collective) {
+        add_collective(instruction);
+      } else {
+        add_loop(instruction);
+      }
+    }
+  }
+
+  StreamInstruction with_places(const Instruction& instruction) const {
+    StreamInstruction made;
+    for (const BufferId id : instruction.operands) made.operands.push_back(places_.of(id));
+    for (const BufferId id : instruction.results) made.results.push_back(places_.of(id));
+    return made;
+  }
+
+  std::vector<TensorType> types(const std::vector<BufferId>& buffers) const {
+    std::vector<TensorType> types;
+    for (const BufferId id : buffers) types.push_back(program_.buffer(id).type);
+    return types;
+  }
+
+  KernelMaker maker_of(Op op) const {
+    const auto replaced = std::find_if(seam_.kernels.begin(), seam_.kernels.end(),
+                                       [&](const auto& entry) { return entry.first == op; });
+    if (replaced != seam_.kernels.end()) return replaced->second;
+    return kernel_table()[static_cast<std::size_t>(op)].make;
+  }
+
+  void add_compute(const Instruction& instruction) {
+    const KernelSite site{instruction.op, instruction.attributes, types(instruction.operands),
+                          types(instruction.results)};
+    const KernelMaker make = maker_of(instruction.op);
+    SHARD_CHECK(make != nullptr, "a compute instruction's op has a kernel");
+    KernelResult result = make(site);
+    if (const std::string* refusal = std::get_if<std::string>(&result)) return refuse(*refusal);
+    if (instruction.op == Op::dot && needs_many_rows(site)) made_.has_many_row_product = true;
+    StreamInstruction made = with_places(instruction);
+    made.kernel = std::get<Kernel>(std::move(result));
+    made.flops = flops_of(instruction.op, site.operands, site.results, instruction.attributes);
+    add(std::move(made), std::string(def(instruction.op).name), false);
+  }
+
+  void add_collective(const Instruction& instruction) {
+    const Collective& collective = *instruction.collective;
+    SHARD_CHECK(instruction.operands.size() == 1 && instruction.results.size() == 1,
+                "a collective has one operand and one result");
+    const TensorType operand = program_.buffer(instruction.operands[0]).type;
+    const TensorType result = program_.buffer(instruction.results[0]).type;
+    StreamInstruction made = with_places(instruction);
+    if (collective.kind != CollectiveKind::all_reduce) {
+      SHARD_CHECK(!may_overlap(made.operands[0], made.results[0]),
+                  "only an all_reduce works in place");
+    }
+    const std::string label = collective_label(program_.mesh, collective);
+    if (collective.kind == CollectiveKind::all_slice) {
+      made.kernel = slice_kernel(program_.mesh, collective, operand, result);
+      return add(std::move(made), label, true);
+    }
+    std::variant<CollectiveSite, std::string> site = build_site(
+        program_.mesh, collective, operand, result, static_cast<int>(made_.sites.size()));
+    if (const std::string* refusal = std::get_if<std::string>(&site)) return refuse(*refusal);
+    made.kind = StreamInstruction::Kind::collective;
+    made.site = static_cast<int>(made_.sites.size());
+    made_.sites.push_back(std::get<CollectiveSite>(std::move(site)));
+    made_.sites.back().counter = kind_of(label, true);
+    add(std::move(made), label, true);
+  }
+
+  void add_loop(const Instruction& instruction) {
+    const Body& body = program_.bodies[static_cast<std::size_t>(instruction.body)];
+    const std::size_t carries = static_cast<std::size_t>(instruction.attributes.integer("carries"));
+    const std::size_t slices =
+        carries + static_cast<std::size_t>(instruction.attributes.integer("stacked"));
+    for (std::size_t i = 0; i < body.parameters.size(); ++i) {
+      if (i < carries || i >= slices) {
+        add_copy(places_.of(instruction.operands[i]), places_.of(body.parameters[i]));
+      }
+    }
+    StreamInstruction begin;
+    begin.kind = StreamInstruction::Kind::loop_begin;
+    begin.label = "repeat";
+    begin.loop = instruction.body;
+    begin.times = instruction.attributes.integer("times");
+    begin.is_reverse = instruction.attributes.integer("reverse") != 0;
+    StreamInstruction end = begin;
+    end.kind = StreamInstruction::Kind::loop_end;
+    const std::size_t start = made_.stream.instructions.size();
+    made_.stream.instructions.push_back(std::move(begin));
+    end.target = static_cast<int>(start) + 1;
+    for (std::size_t i = carries; i < slices; ++i) {
+      const Place place = places_.of(body.parameters[i]);
+      add_copy(places_.slice(instruction.operands[i], instruction.body, place.bytes), place);
+    }
+    add_body(body);
+    for (std::size_t i = 0; i < body.results.size(); ++i) {
+      const Place place = places_.of(body.results[i]);
+      add_copy(place, i < carries
+                          ? places_.of(body.parameters[i])
+                          : places_.slice(instruction.results[i], instruction.body, place.bytes));
+    }
+    made_.stream.instructions.push_back(std::move(end));
+    made_.stream.instructions[start].target = static_cast<int>(made_.stream.instructions.size());
+    for (std::size_t i = 0; i < carries; ++i) {
+      add_copy(places_.of(body.parameters[i]), places_.of(instruction.results[i]));
+    }
+  }
+
+  void add_copy(const Place& from, const Place& to) {
+    if (from == to) return;
+    StreamInstruction made;
+    made.operands = {from};
+    made.results = {to};
+    made.kernel = copy_kernel(static_cast<std::size_t>(to.bytes));
+    add(std::move(made), "copy", false);
+  }
+
+  /// New state goes to the place of the old, so that the next step starts from it.
+  void add_state_moves() {
+    StreamInstruction made;
+    std::vector<std::size_t> bytes;
+    for (const ProgramOutput& output : program_.outputs) {
+      if (output.state_leaf < 0) continue;
+      for (const ProgramInput& input : program_.inputs) {
+        if (input.state_leaf != output.state_leaf) continue;
+        const Place from = places_.of(output.buffer), to = places_.of(input.buffer);
+        if (from == to) continue;
+        made.operands.push_back(from);
+        made.results.push_back(to);
+        bytes.push_back(static_cast<std::size_t>(to.bytes));
+      }
+    }
+    if (bytes.empty()) return;
+    bool needs_staging = false;
+    for (const Place& from : made.operands) {
+      needs_staging =
+          needs_staging || std::any_of(made.results.begin(), made.results.end(),
+                                       [&](const Place& to) { return may_overlap(from, to); });
+    }
+    made.kernel = move_kernel(std::move(bytes), needs_staging);
+    add(std::move(made), "copy", false);
+  }
+
+  int kind_of(const std::string& name, bool is_collective) {
+    const auto known = std::find_if(made_.kinds.begin(), made_.kinds.end(),
+                                    [&](const CountedKind& kind) { return kind.name == name; });
+    if (known != made_.kinds.end()) return static_cast<int>(known - made_.kinds.begin());
+    made_.kinds.push_back({name, is_collective});
+    return static_cast<int>(made_.kinds.size()) - 1;
+  }
+
+  void add(StreamInstruction made, std::string label, bool is_collective) {
+    made.counter = kind_of(label, is_collective);
+    made.label = std::move(label);
+    for (const Place& place : made.operands) made.bytes += static_cast<double>(place.bytes);
+    for (const Place& place : made.results) made.bytes += static_cast<double>(place.bytes);
+    made_.stream.instructions.push_back(std::move(made));
+  }
+
+  void refuse(const std::string& what) {
+    diagnostics_.error("not-yet", {}, "the executor cannot compute " + what + " yet");
+  }
+
+  const Program& program_;
+  const TestSeam& seam_;
+  Places places_;
+  Diagnostics diagnostics_;
+  CompiledProgram made_;
+};
+
+}  // namespace
+
+CompiledProgram compile(const Program& program, const TestSeam& seam) {
+  return Compiler(program, seam).compile();
+}
+
+}  // namespace shard

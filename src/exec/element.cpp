@@ -1,0 +1,171 @@
+#include "exec/element.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "base/check.h"
+
+namespace shard {
+namespace {
+
+/// Truncates towards zero and saturates; NaN gives 0.
+template <class Integer>
+Integer saturate(double x) {
+  if (std::isnan(x)) return 0;
+  const double low = static_cast<double>(std::numeric_limits<Integer>::min());
+  const double high = static_cast<double>(std::numeric_limits<Integer>::max());
+  if (x <= low) return std::numeric_limits<Integer>::min();
+  if (x >= high) return std::numeric_limits<Integer>::max();
+  return static_cast<Integer>(x);
+}
+
+/// Rounds to odd on the way to float32, so that the second rounding to 16 bits is a single one.
+float narrow_to_odd(double x) {
+  const float nearest = static_cast<float>(x);
+  if (!std::isfinite(nearest) || static_cast<double>(nearest) == x) return nearest;
+  const bool too_far = std::fabs(static_cast<double>(nearest)) > std::fabs(x);
+  std::uint32_t bits = std::bit_cast<std::uint32_t>(nearest);
+  if (too_far) --bits;
+  return std::bit_cast<float>(bits | 1U);
+}
+
+template <class T>
+T from_double(double x) {
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    return to_bfloat16(narrow_to_odd(x));
+  } else if constexpr (std::is_same_v<T, Float16>) {
+    return to_float16(narrow_to_odd(x));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return x != 0;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(x);
+  } else {
+    return saturate<T>(x);
+  }
+}
+
+template <class T>
+double to_double(T x) {
+  if constexpr (std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>) {
+    return static_cast<double>(widen(x));
+  } else {
+    return static_cast<double>(x);
+  }
+}
+
+template <class T>
+void read_all(const std::byte* from, double* to, std::size_t count) {
+  const T* data = reinterpret_cast<const T*>(from);
+  for (std::size_t i = 0; i < count; ++i) to[i] = to_double(data[i]);
+}
+
+template <class T>
+void write_all(const double* from, std::byte* to, std::size_t count) {
+  T* data = reinterpret_cast<T*>(to);
+  for (std::size_t i = 0; i < count; ++i) data[i] = from_double<T>(from[i]);
+}
+
+struct ElementRow {
+  DType dtype;
+  void (*read)(const std::byte*, double*, std::size_t);
+  void (*write)(const double*, std::byte*, std::size_t);
+};
+
+template <class T>
+constexpr ElementRow row(DType dtype) {
+  return {dtype, read_all<T>, write_all<T>};
+}
+
+constexpr std::array<ElementRow, 8> rows = {{
+    row<float>(DType::f32),
+    row<BFloat16>(DType::bf16),
+    row<Float16>(DType::f16),
+    row<double>(DType::f64),
+    row<std::int32_t>(DType::i32),
+    row<std::int64_t>(DType::i64),
+    row<std::uint32_t>(DType::u32),
+    row<bool>(DType::boolean),
+}};
+
+constexpr bool rows_in_enum_order() {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].dtype != static_cast<DType>(i)) return false;
+  }
+  return true;
+}
+static_assert(rows_in_enum_order(), "one row per DType, in enum order");
+
+const ElementRow& row_of(DType dtype) { return rows[static_cast<std::size_t>(dtype)]; }
+
+}  // namespace
+
+float widen(Float16 x) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(x.bits & 0x8000U) << 16;
+  const std::uint32_t exponent = (x.bits >> 10) & 0x1fU;
+  const std::uint32_t fraction = x.bits & 0x3ffU;
+  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000U | (fraction << 13));
+  if (exponent != 0) {
+    return std::bit_cast<float>(sign | ((exponent + 112U) << 23) | (fraction << 13));
+  }
+  const float magnitude = static_cast<float>(fraction) * 0x1p-24F;  // zero and subnormals
+  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(magnitude));
+}
+
+Float16 to_float16(float x) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t sign = (bits >> 16) & 0x8000U;
+  const std::uint32_t magnitude = bits & 0x7fffffffU;
+  if (magnitude > 0x7f800000U) return {static_cast<std::uint16_t>(sign | 0x7e00U)};
+  if (magnitude >= 0x477ff000U) return {static_cast<std::uint16_t>(sign | 0x7c00U)};  // >= 65520
+  if (magnitude < 0x38800000U) {  // below 2^-14: units of 2^-24; adding 0.5 makes the FPU round
+    const float rounded = std::bit_cast<float>(magnitude) + 0.5F;
+    return {static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(rounded) & 0x7ffU))};
+  }
+  const std::uint32_t rounded = magnitude + 0xfffU + ((magnitude >> 13) & 1U);
+  return {static_cast<std::uint16_t>(sign | ((rounded - 0x38000000U) >> 13))};
+}
+
+void widen_floats(DType dtype, const std::byte* from, float* to, std::size_t count) {
+  SHARD_CHECK(computes_in_f32(dtype), "only 32-bit and 16-bit floats are widened");
+  if (dtype == DType::f32) {
+    std::memcpy(to, from, count * sizeof(float));
+  } else if (dtype == DType::bf16) {
+    const BFloat16* data = reinterpret_cast<const BFloat16*>(from);
+    for (std::size_t i = 0; i < count; ++i) to[i] = widen(data[i]);
+  } else {
+    const Float16* data = reinterpret_cast<const Float16*>(from);
+    for (std::size_t i = 0; i < count; ++i) to[i] = widen(data[i]);
+  }
+}
+
+void round_floats(const float* from, DType dtype, std::byte* to, std::size_t count) {
+  SHARD_CHECK(computes_in_f32(dtype), "only 32-bit and 16-bit floats are rounded to");
+  if (dtype == DType::f32) {
+    std::memcpy(to, from, count * sizeof(float));
+  } else if (dtype == DType::bf16) {
+    BFloat16* data = reinterpret_cast<BFloat16*>(to);
+    for (std::size_t i = 0; i < count; ++i) data[i] = to_bfloat16(from[i]);
+  } else {
+    Float16* data = reinterpret_cast<Float16*>(to);
+    for (std::size_t i = 0; i < count; ++i) data[i] = to_float16(from[i]);
+  }
+}
+
+void to_doubles(DType dtype, const std::byte* from, double* to, std::size_t count) {
+  row_of(dtype).read(from, to, count);
+}
+
+void from_doubles(const double* from, DType dtype, std::byte* to, std::size_t count) {
+  row_of(dtype).write(from, to, count);
+}
+
+double element_as_double(DType dtype, const std::byte* data, std::size_t index) {
+  double value = 0;
+  row_of(dtype).read(data + index * static_cast<std::size_t>(info(dtype).bytes), &value, 1);
+  return value;
+}
+
+}  // namespace shard

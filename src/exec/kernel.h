@@ -1,0 +1,68 @@
+#pragma once
+// Kernels: the second table over ops. A row makes, from the local types and attributes of one
+// instruction, a function that computes on plain memory. Everything that can be decided beforehand
+// (forms, strides, dtypes) is decided when the kernel is made, so running it costs a call.
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/tensor_type.h"
+#include "exec/scratch.h"
+#include "ops/op.h"
+
+namespace shard {
+
+/// One instruction: what is computed on which local types.
+struct KernelSite {
+  Op op = Op::constant;
+  Attributes attributes;
+  std::vector<TensorType> operands;
+  std::vector<TensorType> results;
+};
+
+/// The places of one execution on one device. A result may be the very place of an operand of an
+/// elementwise op; other overlaps are not allowed.
+struct KernelCall {
+  std::span<const std::byte* const> operands;
+  std::span<std::byte* const> results;
+  Scratch& scratch;  ///< of the worker; released after the call
+  int device = 0;    ///< position in the mesh
+};
+
+using Kernel = std::function<void(const KernelCall&)>;
+
+/// A kernel, or a sentence why there is none for these dtypes ("relu of bool").
+using KernelResult = std::variant<Kernel, std::string>;
+using KernelMaker = KernelResult (*)(const KernelSite& site);
+
+struct KernelRow {
+  Op op;
+  KernelMaker make;  ///< nullptr: not computed but walked (`repeat`)
+};
+
+/// All rows, in enum order.
+std::span<const KernelRow> kernel_table();
+
+/// Copies `bytes` from the operand to the result; nothing when they are one place.
+Kernel copy_kernel(std::size_t bytes);
+
+/// "dot of f32[4,8] and i32[8,2]": how refusals name a site.
+std::string describe(const KernelSite& site);
+
+// The makers, by the file they live in.
+KernelResult make_dot(const KernelSite& site);          // dot_kernel.cpp
+KernelResult make_elementwise(const KernelSite& site);  // elementwise_kernels.cpp
+KernelResult make_convert(const KernelSite& site);
+KernelResult make_reduction(const KernelSite& site);  // reduction_kernels.cpp
+KernelResult make_constrain(const KernelSite& site);  // structure_kernels.cpp
+KernelResult make_transpose(const KernelSite& site);
+KernelResult make_broadcast(const KernelSite& site);
+KernelResult make_constant(const KernelSite& site);
+KernelResult make_update(const KernelSite& site);  // update_kernels.cpp
+
+}  // namespace shard

@@ -1,0 +1,117 @@
+#include "exec/measure.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <numeric>
+#include <string>
+
+#include "base/check.h"
+#include "exec/element.h"
+
+namespace shard {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// CPU time, in seconds, that the machine has spent on anything since it started (idle and waiting
+/// for disks left out); -1 where the kernel does not tell.
+double machine_busy() {
+  std::ifstream file("/proc/stat");
+  std::string name;
+  double user = 0, nice = 0, system = 0, idle = 0, io_wait = 0, irq = 0, soft_irq = 0;
+  if (!(file >> name >> user >> nice >> system >> idle >> io_wait >> irq >> soft_irq)) return -1;
+  return (user + nice + system + irq + soft_irq) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+double own_busy() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+Timing timing_of(const std::vector<double>& per_step) {
+  const double count = static_cast<double>(per_step.size());
+  const double mean = std::accumulate(per_step.begin(), per_step.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : per_step) squares += (value - mean) * (value - mean);
+  Timing timing;
+  timing.mean = {mean};
+  timing.deviation = {std::sqrt(squares / count)};
+  timing.median = {median_of(per_step)};
+  timing.minimum = {*std::min_element(per_step.begin(), per_step.end())};
+  return timing;
+}
+
+}  // namespace
+
+Difference compare(const std::string& name, const HostTensor& actual, const HostTensor& expected,
+                   double tolerance) {
+  SHARD_CHECK(actual.type == expected.type, "arrays of one type are compared");
+  const std::size_t count = static_cast<std::size_t>(element_count(expected.type.shape));
+  std::vector<double> a(count), e(count);
+  to_doubles(actual.type.dtype, actual.bytes.data(), a.data(), count);
+  to_doubles(expected.type.dtype, expected.bytes.data(), e.data(), count);
+  Difference difference;
+  difference.name = name;
+  difference.tolerance = tolerance;
+  double largest_expected = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool are_equal_infinities = std::isinf(e[i]) && a[i] == e[i];
+    if (are_equal_infinities) continue;
+    if (!std::isfinite(a[i]) || !std::isfinite(e[i])) {
+      if (!difference.has_non_finite) difference.index = static_cast<std::int64_t>(i);
+      difference.has_non_finite = true;
+      continue;
+    }
+    largest_expected = std::max(largest_expected, std::fabs(e[i]));
+    const double distance = std::fabs(a[i] - e[i]);
+    if (distance <= difference.largest || difference.has_non_finite) continue;
+    difference.largest = distance;
+    difference.index = static_cast<std::int64_t>(i);
+  }
+  if (largest_expected > 0) difference.largest /= largest_expected;
+  return difference;
+}
+
+Timing time_steps(Cluster& cluster, int runs, int loops, const std::function<void(int)>& progress) {
+  SHARD_CHECK(runs > 0 && loops > 0, "something is timed");
+  const bool was_profiling = cluster.is_profiling();
+  cluster.set_profiling(false);
+  cluster.run();
+  cluster.run();
+  std::vector<double> per_step;
+  double others = 0, wall = 0;
+  for (int run = 0; run < runs; ++run) {
+    if (progress) progress(run);
+    const double busy_before = machine_busy() - own_busy();
+    const Clock::time_point start = Clock::now();
+    for (int loop = 0; loop < loops; ++loop) cluster.run();
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    others += machine_busy() - own_busy() - busy_before;
+    wall += seconds;
+    per_step.push_back(seconds / loops);
+  }
+  cluster.set_profiling(was_profiling);
+  Timing timing = timing_of(per_step);
+  timing.runs = runs;
+  timing.loops = loops;
+  timing.others_cpu = std::max(0.0, others / wall);
+  return timing;
+}
+
+}  // namespace shard

@@ -1,0 +1,355 @@
+#include "exec/scheduler.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+
+namespace shard {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+constexpr int spins = 2000;
+
+bool is_done(const DeviceState& device) {
+  return static_cast<std::size_t>(device.counter) == device.stream->instructions.size();
+}
+
+std::string place_name(const DeviceState& device, int number) {
+  const StreamInstruction& at =
+      device.stream->instructions[static_cast<std::size_t>(device.counter)];
+  return "device " + std::to_string(number) + " at instruction " + std::to_string(device.counter) +
+         " (" + at.label + ")";
+}
+
+}  // namespace
+
+Scheduler::Scheduler(WorkerPool& pool, std::vector<DeviceState> devices,
+                     std::vector<CollectiveSite> sites, int kinds)
+    : pool_(pool), devices_(std::move(devices)), sites_(std::move(sites)) {
+  for (int i = 0; i < pool.size(); ++i) {
+    workers_.push_back(std::make_unique<Worker>());
+    workers_.back()->tally.kinds.resize(static_cast<std::size_t>(kinds));
+    workers_.back()->tally.sites.resize(sites_.size());
+    workers_.back()->queue.reserve(devices_.size());
+  }
+}
+
+void Scheduler::run() {
+  if (devices_.empty()) return;
+  for (CollectiveSite& site : sites_) {
+    for (const std::unique_ptr<Rendezvous>& meeting : site.groups) {
+      meeting->arrived = 0;
+      meeting->finished = 0;
+      meeting->elements = 0;
+      meeting->ticket = meeting->segments;
+    }
+  }
+  const std::size_t count = devices_.size(), workers = workers_.size();
+  for (DeviceState& device : devices_) restart(device);
+  for (std::size_t w = 0; w < workers; ++w) {  // neighbours start on one worker, lowest first
+    Worker& worker = *workers_[w];
+    worker.queue.clear();
+    for (std::size_t d = (w + 1) * count / workers; d-- > w * count / workers;) {
+      worker.queue.push_back(static_cast<int>(d));
+    }
+    worker.ready = static_cast<int>(worker.queue.size());
+    worker.open = nullptr;
+  }
+  failure_ = nullptr;
+  is_over_ = false;
+  live_ = static_cast<int>(count);
+  pool_.run([this](int number) { work(number); });
+  if (failure_) std::rethrow_exception(failure_);
+  if (!std::all_of(devices_.begin(), devices_.end(), is_done)) throw deadlock();
+}
+
+void Scheduler::work(int number) {
+  Worker& worker = *workers_[static_cast<std::size_t>(number)];
+  while (!is_over_.load(std::memory_order_acquire)) {
+    if (!step(worker)) idle(worker);
+  }
+}
+
+/// One thing to do: an own device, an open segment, somebody's device.
+
+bool Scheduler::step(Worker& worker) {
+  if (const std::optional<int> device = pop(worker)) {
+    try {
+      advance(worker, *device);
+    } catch (...) {  // a thread's entry point: kept and rethrown by `run`
+      fail(*device);
+    }
+    return true;
+  }
+  return help(worker) || steal(worker);
+}
+
+std::optional<int> Scheduler::pop(Worker& worker) {
+  if (worker.ready.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  const std::lock_guard lock(worker.mutex);
+  if (worker.queue.empty()) return std::nullopt;
+  const int device = worker.queue.back();
+  worker.queue.pop_back();
+  worker.ready.store(static_cast<int>(worker.queue.size()));
+  return device;
+}
+
+bool Scheduler::help(Worker& worker) {
+  for (const std::unique_ptr<Worker>& other : workers_) {
+    Rendezvous* meeting = other->open.load(std::memory_order_acquire);
+    if (meeting == nullptr) continue;
+    if (meeting->ticket.load(std::memory_order_acquire) >= meeting->segments) continue;
+    try {
+      take_segments(worker, *meeting);
+    } catch (...) {
+      fail(meeting->devices.front());
+    }
+    return true;
+  }
+  return false;
+}
+
+bool Scheduler::steal(Worker& worker) {
+  for (const std::unique_ptr<Worker>& other : workers_) {
+    if (other.get() == &worker || other->ready.load(std::memory_order_relaxed) == 0) continue;
+    std::vector<int> taken;
+    {
+      const std::lock_guard lock(other->mutex);
+      const std::size_t half = (other->queue.size() + 1) / 2;  // the oldest
+      taken.assign(other->queue.begin(), other->queue.begin() + static_cast<std::ptrdiff_t>(half));
+      other->queue.erase(other->queue.begin(),
+                         other->queue.begin() + static_cast<std::ptrdiff_t>(half));
+      other->ready.store(static_cast<int>(other->queue.size()));
+    }
+    if (taken.empty()) continue;
+    const std::lock_guard lock(worker.mutex);
+    worker.queue.insert(worker.queue.end(), taken.begin(), taken.end());
+    worker.ready.store(static_cast<int>(worker.queue.size()));
+    return true;
+  }
+  return false;
+}
+
+bool Scheduler::has_work() const {
+  return std::any_of(workers_.begin(), workers_.end(), [&](const std::unique_ptr<Worker>& worker) {
+    if (worker->ready.load() != 0) return true;
+    const Rendezvous* meeting = worker->open.load();
+    return meeting != nullptr && meeting->ticket.load() < meeting->segments;
+  });
+}
+
+void Scheduler::idle(Worker& worker) {
+  const Clock::time_point start = Clock::now();
+  for (int i = 0; i < spins; ++i) {
+    if (is_over_.load(std::memory_order_acquire) || has_work()) {
+      worker.tally.waiting += seconds_since(start);
+      return;
+    }
+    spin_pause();
+  }
+  sleepers_.fetch_add(1);
+  const std::uint32_t seen = calls_.load();
+  // Whoever makes work after this look sees the sleeper and raises `calls_`.
+  if (!is_over_.load() && !has_work()) calls_.wait(seen);
+  sleepers_.fetch_sub(1);
+  worker.tally.waiting += seconds_since(start);
+}
+
+void Scheduler::push(Worker& worker, std::span<const int> devices) {
+  {
+    const std::lock_guard lock(worker.mutex);
+    worker.queue.insert(worker.queue.end(), devices.rbegin(), devices.rend());
+    worker.ready.store(static_cast<int>(worker.queue.size()));
+  }
+  if (devices.size() > 1) wake(false);
+}
+
+void Scheduler::wake(bool all) {
+  if (!all && sleepers_.load() == 0) return;
+  calls_.fetch_add(1);
+  if (all) {
+    calls_.notify_all();
+  } else {
+    calls_.notify_one();
+  }
+}
+
+void Scheduler::advance(Worker& worker, int number) {
+  DeviceState& device = devices_[static_cast<std::size_t>(number)];
+  const std::vector<StreamInstruction>& code = device.stream->instructions;
+  while (static_cast<std::size_t>(device.counter) < code.size()) {
+    const StreamInstruction& instruction = code[static_cast<std::size_t>(device.counter)];
+    if (instruction.kind == StreamInstruction::Kind::compute) {
+      compute(worker, number, instruction);
+      ++device.counter;
+      if (is_over_.load(std::memory_order_relaxed)) return;
+    } else if (instruction.kind == StreamInstruction::Kind::collective) {
+      return arrive(worker, number, instruction);
+    } else {
+      step_loop(device, instruction);
+    }
+  }
+  leave(1);
+}
+
+void Scheduler::compute(Worker& worker, int number, const StreamInstruction& instruction) {
+  DeviceState& device = devices_[static_cast<std::size_t>(number)];
+  worker.operands.clear();
+  worker.results.clear();
+  for (const Place& place : instruction.operands) {
+    worker.operands.push_back(address(device, place));
+  }
+  for (const Place& place : instruction.results) worker.results.push_back(address(device, place));
+  const KernelCall call{worker.operands, worker.results, worker.scratch, number};
+  if (instruction.counter < 0) {
+    instruction.kernel(call);
+    worker.scratch.release();
+    return;
+  }
+  const Clock::time_point start = is_profiling_ ? Clock::now() : Clock::time_point();
+  instruction.kernel(call);
+  KindTally& tally = worker.tally.kinds[static_cast<std::size_t>(instruction.counter)];
+  if (is_profiling_) tally.seconds += seconds_since(start);
+  ++tally.calls;
+  tally.flops += instruction.flops;
+  tally.bytes += instruction.bytes;
+  worker.scratch.release();
+}
+
+void Scheduler::arrive(Worker& worker, int number, const StreamInstruction& instruction) {
+  DeviceState& device = devices_[static_cast<std::size_t>(number)];
+  CollectiveSite& site = sites_[static_cast<std::size_t>(instruction.site)];
+  const int group = site.group_of[static_cast<std::size_t>(number)];
+  SHARD_CHECK(group >= 0, "a device belongs to a group of the collective it runs");
+  Rendezvous& meeting = *site.groups[static_cast<std::size_t>(group)];
+  meeting.places[static_cast<std::size_t>(site.member_of[static_cast<std::size_t>(number)])] = {
+      address(device, instruction.operands.front()), address(device, instruction.results.front())};
+  const int members = static_cast<int>(meeting.devices.size());
+  // From here on another worker may run this device: nothing of it is touched any more.
+  if (meeting.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < members) {
+    return leave(1);
+  }
+  meeting.arrived.store(0, std::memory_order_relaxed);
+  live_.fetch_add(members - 1);
+  meeting.ticket.store(0, std::memory_order_release);
+  if (meeting.segments == 1 || workers_.size() == 1) return take_segments(worker, meeting);
+  worker.open.store(&meeting);
+  wake(true);
+  take_segments(worker, meeting);
+  worker.open.store(nullptr);
+}
+
+void Scheduler::take_segments(Worker& worker, Rendezvous& meeting) {
+  const CollectiveSite& site = sites_[static_cast<std::size_t>(meeting.site)];
+  KindTally& kind = worker.tally.kinds[static_cast<std::size_t>(site.counter)];
+  const Clock::time_point start = is_profiling_ ? Clock::now() : Clock::time_point();
+  std::int64_t copied = 0;
+  bool is_last = false;
+  while (!is_last) {
+    const std::int64_t segment = meeting.ticket.fetch_add(1, std::memory_order_acq_rel);
+    if (segment >= meeting.segments) break;
+    const SegmentWork done = meeting.work->run(segment, meeting.places, meeting.order);
+    copied += done.copied;
+    meeting.elements.fetch_add(done.elements, std::memory_order_relaxed);
+    is_last = meeting.finished.fetch_add(1, std::memory_order_acq_rel) + 1 == meeting.segments;
+  }
+  if (is_profiling_) kind.seconds += seconds_since(start);
+  kind.bytes += static_cast<double>(copied);
+  worker.tally.sites[static_cast<std::size_t>(meeting.site)].copied += copied;
+  if (is_last) complete(worker, meeting);
+}
+
+void Scheduler::complete(Worker& worker, Rendezvous& meeting) {
+  const CollectiveSite& site = sites_[static_cast<std::size_t>(meeting.site)];
+  const std::int64_t members = static_cast<std::int64_t>(meeting.devices.size());
+  const std::int64_t each = meeting.elements.exchange(0, std::memory_order_relaxed) / members;
+  meeting.finished.store(0, std::memory_order_relaxed);
+  SiteTally& tally = worker.tally.sites[static_cast<std::size_t>(meeting.site)];
+  ++tally.collectives;
+  if (meeting.devices[static_cast<std::size_t>(meeting.order.front())] == 0) {
+    tally.wire += wire_of(site.kind, Bytes(each * site.element_bytes), members).count();
+  }
+  worker.tally.kinds[static_cast<std::size_t>(site.counter)].calls += members;
+  // The members are still: nobody runs them until they are pushed.
+  for (const int device : meeting.devices) ++devices_[static_cast<std::size_t>(device)].counter;
+  push(worker, meeting.devices);
+}
+
+void Scheduler::leave(int devices) {
+  if (live_.fetch_sub(devices) != devices) return;
+  is_over_.store(true);
+  wake(true);
+}
+
+void Scheduler::fail(int device) {
+  {
+    const std::lock_guard lock(failure_mutex_);
+    if (!failure_) failure_ = named(device, std::current_exception());
+  }
+  is_over_.store(true);
+  wake(true);
+}
+
+std::exception_ptr Scheduler::named(int device, const std::exception_ptr& failure) const {
+  const std::string where = place_name(devices_[static_cast<std::size_t>(device)], device);
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    std::vector<Diagnostic> diagnostics = error.diagnostics();
+    for (Diagnostic& diagnostic : diagnostics) {
+      diagnostic.message = where + ": " + diagnostic.message;
+    }
+    return std::make_exception_ptr(Error(std::move(diagnostics)));
+  } catch (const InternalError& error) {
+    return std::make_exception_ptr(InternalError(where + ": " + error.what()));
+  } catch (const std::exception& error) {
+    return std::make_exception_ptr(Error("device-failed", {}, where + " failed: " + error.what()));
+  }
+}
+
+Error Scheduler::deadlock() const {
+  constexpr std::size_t most_named = 8;
+  std::string names;
+  std::size_t waiting = 0;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (is_done(devices_[i])) continue;
+    if (++waiting > most_named) continue;
+    names += (names.empty() ? "" : ", ") + place_name(devices_[i], static_cast<int>(i));
+  }
+  if (waiting > most_named) names += " and " + std::to_string(waiting - most_named) + " more";
+  return Error("deadlock", {},
+               std::to_string(waiting) + " of " + std::to_string(devices_.size()) +
+                   " devices wait for partners that never come: " + names,
+               "all members of a replica group must reach the same collectives in the same order");
+}
+
+WorkerTally Scheduler::tally() const {
+  WorkerTally sum = workers_.front()->tally;
+  for (std::size_t i = 1; i < workers_.size(); ++i) sum.add(workers_[i]->tally);
+  return sum;
+}
+
+void Scheduler::reset_tally() {
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    WorkerTally& tally = worker->tally;
+    std::fill(tally.kinds.begin(), tally.kinds.end(), KindTally());
+    std::fill(tally.sites.begin(), tally.sites.end(), SiteTally());
+    tally.waiting = 0;
+  }
+}
+
+Bytes Scheduler::scratch_peak() const {
+  Bytes sum;
+  for (const std::unique_ptr<Worker>& worker : workers_) sum += worker->scratch.peak();
+  return sum;
+}
+
+}  // namespace shard

@@ -1,0 +1,99 @@
+#pragma once
+// Many devices on few workers. A device that waits for its partners is in no queue and costs
+// nothing; the last one to arrive at a collective opens its segments to all workers, and who
+// finishes the last segment makes the members runnable. Each worker keeps its own queue and runs
+// the newest entry first (its data is still in cache); a worker without work helps with open
+// segments, then takes devices from the others, then spins briefly, then sleeps.
+//
+// `live_` counts devices that are runnable, running or in an open collective. When it reaches zero
+// the run is over: either all devices are done, or those that are not wait for each other.
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "exec/rendezvous.h"
+#include "exec/scratch.h"
+#include "exec/stream.h"
+#include "exec/tally.h"
+#include "exec/worker_pool.h"
+
+namespace shard {
+
+class Scheduler {
+ public:
+  /// `kinds` is the number of counters that instructions refer to.
+  Scheduler(WorkerPool& pool, std::vector<DeviceState> devices, std::vector<CollectiveSite> sites,
+            int kinds);
+
+  /// Runs every stream to its end. Throws `Error` `deadlock` when the devices that are left wait
+  /// for partners that never come; a failure on a device stops all and is rethrown with the
+  /// device and the instruction named.
+  void run();
+
+  void set_profiling(bool on) { is_profiling_ = on; }
+  bool is_profiling() const { return is_profiling_; }
+
+  std::span<const DeviceState> devices() const { return devices_; }
+  std::span<const CollectiveSite> sites() const { return sites_; }
+
+  WorkerTally tally() const;
+  void reset_tally();
+  /// The most scratch memory any worker had in use, summed over workers.
+  Bytes scratch_peak() const;
+
+ private:
+  /// One worker's own things, apart from others' on cache lines.
+  struct alignas(64) Worker {
+    std::mutex mutex;                        ///< of `queue`
+    std::vector<int> queue;                  ///< runnable devices, newest last
+    std::atomic<int> ready{0};               ///< size of `queue`, for a look without the lock
+    std::atomic<Rendezvous*> open{nullptr};  ///< a collective whose segments others may take
+    Scratch scratch;
+    WorkerTally tally;
+    std::vector<const std::byte*> operands;
+    std::vector<std::byte*> results;
+  };
+
+  void work(int number);
+  bool step(Worker& worker);
+  std::optional<int> pop(Worker& worker);
+  bool help(Worker& worker);
+  bool steal(Worker& worker);
+  bool has_work() const;
+  void idle(Worker& worker);
+  void push(Worker& worker, std::span<const int> devices);
+  void wake(bool all);
+
+  void advance(Worker& worker, int device);
+  void compute(Worker& worker, int device, const StreamInstruction& instruction);
+  void arrive(Worker& worker, int device, const StreamInstruction& instruction);
+  void take_segments(Worker& worker, Rendezvous& meeting);
+  void complete(Worker& worker, Rendezvous& meeting);
+  void leave(int devices);
+
+  void fail(int device);
+  std::exception_ptr named(int device, const std::exception_ptr& failure) const;
+  Error deadlock() const;
+
+  WorkerPool& pool_;
+  std::vector<DeviceState> devices_;
+  std::vector<CollectiveSite> sites_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  bool is_profiling_ = true;
+
+  std::atomic<int> live_{0};
+  std::atomic<bool> is_over_{false};  ///< all done, deadlocked or failed
+  std::atomic<int> sleepers_{0};
+  std::atomic<std::uint32_t> calls_{0};  ///< raised to wake sleepers
+  std::mutex failure_mutex_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace shard

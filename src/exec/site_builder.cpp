@@ -1,0 +1,128 @@
+#include "exec/site_builder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/check.h"
+
+namespace shard {
+namespace {
+
+constexpr std::array<std::string_view, 6> kind_names = {
+    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute", "all_slice"};
+static_assert(kind_names.size() == static_cast<std::size_t>(CollectiveKind::all_slice) + 1);
+
+/// Which piece of the array a device has under `dims`.
+std::vector<std::int64_t> piece_of(const Mesh& mesh, std::int64_t device,
+                                   const std::vector<DimSharding>& dims) {
+  std::vector<std::int64_t> piece;
+  for (const DimSharding& dim : dims) piece.push_back(mesh.linear_coordinate(device, dim.axes));
+  return piece;
+}
+
+/// For every member the member that has, before a permute, the piece it shall have after it: itself
+/// where it has it already, else the first.
+std::vector<int> sources(const Mesh& mesh, const Collective& collective,
+                         const std::vector<std::int64_t>& group) {
+  std::map<std::vector<std::int64_t>, int> holder;
+  for (std::size_t m = 0; m < group.size(); ++m) {
+    holder.emplace(piece_of(mesh, group[m], collective.from), static_cast<int>(m));
+  }
+  std::vector<int> source;
+  for (std::size_t m = 0; m < group.size(); ++m) {
+    const std::vector<std::int64_t> wanted = piece_of(mesh, group[m], collective.to);
+    if (piece_of(mesh, group[m], collective.from) == wanted) {
+      source.push_back(static_cast<int>(m));
+      continue;
+    }
+    const auto found = holder.find(wanted);
+    SHARD_CHECK(found != holder.end(), "a permute's group holds every piece its members need");
+    source.push_back(found->second);
+  }
+  return source;
+}
+
+std::vector<int> mesh_axes(const Collective& collective) {
+  std::vector<int> axes;
+  for (const AxisRef& ref : collective.axes) axes.push_back(ref.axis);
+  std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  return axes;
+}
+
+/// Elements of `shape` from dim `from` on.
+std::int64_t elements_from(const Shape& shape, int from) {
+  std::int64_t count = 1;
+  for (std::size_t i = static_cast<std::size_t>(from); i < shape.size(); ++i) count *= shape[i];
+  return count;
+}
+
+}  // namespace
+
+std::string collective_label(const Mesh& mesh, const Collective& collective) {
+  std::string label(kind_names[static_cast<std::size_t>(collective.kind)]);
+  for (const AxisRef& ref : collective.axes) label += " " + to_string(mesh, ref);
+  return label;
+}
+
+std::variant<CollectiveSite, std::string> build_site(const Mesh& mesh, const Collective& collective,
+                                                     const TensorType& operand,
+                                                     const TensorType& result, int number) {
+  const std::vector<std::vector<std::int64_t>> groups = replica_groups(mesh, collective.axes);
+  CollectiveShape shape{collective.kind,
+                        collective.reduction,
+                        collective.dim,
+                        collective.split_dim,
+                        operand,
+                        result,
+                        static_cast<int>(product(collective.axes)),
+                        {}};
+  std::vector<std::shared_ptr<const CollectiveWork>> works;
+  std::vector<int> last_source;
+  for (const std::vector<std::int64_t>& group : groups) {
+    if (collective.kind == CollectiveKind::collective_permute) {
+      shape.source = sources(mesh, collective, group);
+    }
+    if (!works.empty() && shape.source == last_source) {  // groups mostly do the same
+      works.push_back(works.back());
+      continue;
+    }
+    last_source = shape.source;
+    auto made = make_collective(shape);
+    if (const std::string* what = std::get_if<std::string>(&made)) {
+      return std::string(kind_names[static_cast<std::size_t>(collective.kind)]) + " by " + *what;
+    }
+    works.push_back(std::get<std::unique_ptr<CollectiveWork>>(std::move(made)));
+  }
+  CollectiveSite site =
+      make_site(number, collective.kind, collective_label(mesh, collective), groups,
+                mesh.device_count(), [&](std::size_t group) { return works[group]; });
+  site.axes = mesh_axes(collective);
+  site.element_bytes = info(operand.dtype).bytes;
+  return site;
+}
+
+Kernel slice_kernel(const Mesh& mesh, const Collective& collective, const TensorType& operand,
+                    const TensorType& result) {
+  std::vector<std::int64_t> parts;
+  for (std::int64_t device = 0; device < mesh.device_count(); ++device) {
+    parts.push_back(mesh.linear_coordinate(device, collective.axes));
+  }
+  const std::int64_t width = info(operand.dtype).bytes;
+  const std::int64_t block = elements_from(result.shape, collective.dim) * width;
+  const std::int64_t row = elements_from(operand.shape, collective.dim) * width;
+  const std::int64_t rows = bytes_of(operand).count() / row;
+  return [=, parts = std::move(parts)](const KernelCall& call) {
+    const std::byte* from = call.operands[0] + parts[static_cast<std::size_t>(call.device)] * block;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      std::memcpy(call.results[0] + i * block, from + i * row, static_cast<std::size_t>(block));
+    }
+  };
+}
+
+}  // namespace shard

@@ -1,0 +1,38 @@
+#include "exec/stream.h"
+
+#include <algorithm>
+
+namespace shard {
+
+void restart(DeviceState& device) {
+  device.counter = 0;
+  device.iteration.assign(static_cast<std::size_t>(device.stream->loops), 0);
+  device.slice.assign(static_cast<std::size_t>(device.stream->loops), 0);
+}
+
+std::byte* address(DeviceState& device, const Place& place) {
+  std::int64_t offset = place.offset;
+  for (const Place::Move& move : place.moves) {
+    offset += device.slice[static_cast<std::size_t>(move.loop)] * move.stride;
+  }
+  device.high_water = std::max(device.high_water, offset + place.bytes);
+  return device.base + offset;
+}
+
+void step_loop(DeviceState& device, const StreamInstruction& instruction) {
+  const std::size_t loop = static_cast<std::size_t>(instruction.loop);
+  const bool begins = instruction.kind == StreamInstruction::Kind::loop_begin;
+  std::int64_t& iteration = device.iteration[loop];
+  iteration = begins ? 0 : iteration + 1;
+  const bool goes_on = iteration < instruction.times;
+  if (goes_on) {
+    device.slice[loop] = instruction.is_reverse ? instruction.times - 1 - iteration : iteration;
+  }
+  if (begins == goes_on) {
+    ++device.counter;
+  } else {
+    device.counter = instruction.target;
+  }
+}
+
+}  // namespace shard

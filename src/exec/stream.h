@@ -1,0 +1,69 @@
+#pragma once
+// What a device executes: a flat list of instructions with places in its arena, and a program
+// counter. Loops are a begin and an end with an iteration count; a collective names a rendezvous.
+// All devices of a Program share one stream; the scheduler accepts a different one per device.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "exec/kernel.h"
+
+namespace shard {
+
+/// A place in a device's arena. In loops it may move: by `stride` per slice of loop `loop`.
+struct Place {
+  struct Move {
+    int loop = 0;
+    std::int64_t stride = 0;
+    friend bool operator==(const Move&, const Move&) = default;
+  };
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+  std::vector<Move> moves;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+struct StreamInstruction {
+  enum class Kind { compute, collective, loop_begin, loop_end };
+  Kind kind = Kind::compute;
+  std::vector<Place> operands;
+  std::vector<Place> results;
+  Kernel kernel;            ///< of compute
+  int site = -1;            ///< of collective: index into the scheduler's sites
+  int loop = -1;            ///< of loop_begin and loop_end: number of the loop
+  std::int64_t times = 0;   ///< of loops
+  bool is_reverse = false;  ///< of loops
+  int target = -1;          ///< begin: after the loop's end; end: the first of the body
+  int counter = -1;         ///< index into the kinds that are counted; -1: not counted
+  double flops = 0;
+  double bytes = 0;
+  std::string label;  ///< `dot`, `all_reduce model`: for messages
+};
+
+struct Stream {
+  std::vector<StreamInstruction> instructions;
+  int loops = 0;  ///< loops are numbered below this
+};
+
+/// Where one device stands.
+struct DeviceState {
+  const Stream* stream = nullptr;
+  std::byte* base = nullptr;
+  int counter = 0;
+  std::vector<std::int64_t> iteration;  ///< per loop
+  std::vector<std::int64_t> slice;      ///< per loop: the iteration, from the end if in reverse
+  std::int64_t high_water = 0;          ///< highest byte of the arena touched so far
+};
+
+/// Begins the stream again; the high-water mark stays.
+void restart(DeviceState& device);
+
+/// The address of a place right now; raises the device's high-water mark.
+std::byte* address(DeviceState& device, const Place& place);
+
+/// Executes loop_begin or loop_end: moves the program counter.
+void step_loop(DeviceState& device, const StreamInstruction& instruction);
+
+}  // namespace shard

@@ -1,0 +1,50 @@
+#pragma once
+// What a worker counts while it works. Each worker has its own, so counting needs no atomics; they
+// are summed when somebody asks.
+
+#include <cstdint>
+#include <vector>
+
+namespace shard {
+
+/// Of one kind of instruction.
+struct KindTally {
+  std::int64_t calls = 0;
+  double seconds = 0;
+  double flops = 0;
+  double bytes = 0;
+
+  void add(const KindTally& other) {
+    calls += other.calls;
+    seconds += other.seconds;
+    flops += other.flops;
+    bytes += other.bytes;
+  }
+};
+
+/// Of one collective of the stream.
+struct SiteTally {
+  std::int64_t collectives = 0;  ///< completed, all groups
+  std::int64_t wire = 0;         ///< bytes device 0 sent
+  std::int64_t copied = 0;       ///< bytes read and written for all devices
+
+  void add(const SiteTally& other) {
+    collectives += other.collectives;
+    wire += other.wire;
+    copied += other.copied;
+  }
+};
+
+struct WorkerTally {
+  std::vector<KindTally> kinds;
+  std::vector<SiteTally> sites;
+  double waiting = 0;  ///< seconds with nothing runnable
+
+  void add(const WorkerTally& other) {
+    for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i].add(other.kinds[i]);
+    for (std::size_t i = 0; i < sites.size(); ++i) sites[i].add(other.sites[i]);
+    waiting += other.waiting;
+  }
+};
+
+}  // namespace shard
