@@ -4,12 +4,14 @@
 #include <filesystem>
 
 #include "base/nearest.h"
+#include "config/overrides.h"
+#include "config/read_rules.h"
+#include "config/sizes.h"
 #include "dialects/maxtext_files.h"
 #include "dialects/maxtext_keys.h"
 #include "dialects/maxtext_mesh.h"
 #include "dialects/python_rules.h"
 #include "dialects/rule_list.h"
-#include "text/number.h"
 
 namespace shard {
 namespace {
@@ -58,29 +60,25 @@ const TextEntry& chosen_list(const MaxTextConfig& config, const ImportOptions& o
   return *chosen;
 }
 
-void add_axis_override(const std::string& part, const Location& at,
-                       std::vector<MeshAxisConfig>& axes, Diagnostics& diagnostics) {
-  const std::size_t equals = part.find('=');
-  const IntegerReading size = read_integer(
-      equals == part.npos ? std::string_view() : std::string_view(part).substr(equals + 1));
-  if (equals == part.npos || equals == 0 || size.fault) {
-    diagnostics.error("bad-mesh-size", at, "'" + part + "' is not AXIS=SIZE",
-                      "a mesh is written data=4,model=2");
-    return;
+// The command line's `data=4,model=2` takes the place of the file's mesh, its rules follow.
+void apply_overrides(const Overrides& overrides, RulesConfig& rules, Sources& sources,
+                     Diagnostics& diagnostics) {
+  TextNode added;
+  added.kind = TextNode::Kind::map;
+  override_mesh(added, overrides.mesh, sources, diagnostics);
+  add_rules(added, overrides.add_rules, sources, diagnostics);
+  if (const TextNode* mesh = added.find("mesh")) {
+    rules.mesh.clear();
+    for (const TextEntry& axis : mesh->entries) {
+      const auto size = read_positive(axis.value.scalar, axis.value.at,
+                                      "mesh axis '" + axis.key + "'", diagnostics);
+      rules.mesh.push_back({MeshAxis(axis.key), size.value_or(1), axis.key_at});
+    }
   }
-  axes.push_back({MeshAxis(part.substr(0, equals)), size.value, at});
-}
-
-// `data=4,model=2` takes the place of the file's mesh.
-void override_mesh(const std::string& text, RulesConfig& rules, Diagnostics& diagnostics) {
-  if (text.empty()) return;
-  const Location at = {"--mesh", 1, 1, static_cast<int>(text.size())};
-  rules.mesh.clear();
-  std::size_t start = 0;
-  while (start <= text.size()) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    add_axis_override(text.substr(start, end - start), at, rules.mesh, diagnostics);
-    start = end + 1;
+  if (const TextNode* list = added.find("rules")) {
+    for (const TextNode& item : list->items) {
+      if (auto rule = read_rule(item, diagnostics)) rules.rules.push_back(std::move(*rule));
+    }
   }
 }
 
@@ -134,7 +132,7 @@ ImportedRules import_rules(const std::string& path, const ImportOptions& options
     fail_unknown_format(path, found,
                         "rules: our YAML, a MaxText configuration, or lists of pairs in Python");
   }
-  override_mesh(options.overrides.mesh, result.rules, diagnostics);
+  apply_overrides(options.overrides, result.rules, sources, diagnostics);
   diagnostics.throw_if_errors();
   result.rules.file = path;
   result.rules.name = std::filesystem::path(path).stem().string();

@@ -30,7 +30,10 @@ struct ImportOptions {
   /// Where `base_config`, model files and custom rule files are looked for after the folder of the
   /// file that names them and the four folders above it.
   std::vector<std::string> config_folders;
-  /// `KEY=VALUE` of another framework's keys (`ici_fsdp_parallelism=4`), or our overrides.
+  /// `KEY=VALUE` of the framework's own keys (`ici_fsdp_parallelism=4`), as its command line takes
+  /// them. In messages they are the lines of the pseudo file `--rules-set`.
+  std::vector<std::string> settings;
+  /// `mesh` and `add_rules` are applied last, whatever the format.
   Overrides overrides;
   /// Which rules of a file that has several: a name (`logical_axis_rules_full`) or a line number.
   std::string selected;

@@ -86,10 +86,10 @@ class Loader {
  private:
   TextNode read_map(const std::string& path, const Location& asked_at);
   TextNode read_chain(const std::string& path, const Location& asked_at);
-  TextNode overrides();
-  void check_overrides(const TextNode& root, const TextNode& overrides);
+  TextNode settings();
+  void check_settings(const TextNode& root, const TextNode& settings);
   std::optional<std::string> find_file(const std::vector<std::string>& names);
-  void add_model(TextNode& root, const TextNode& overrides);
+  void add_model(TextNode& root, const TextNode& settings);
   void add_custom(TextNode& root);
 
   const ImportOptions& options_;
@@ -157,39 +157,44 @@ TextNode Loader::read_chain(const std::string& path, const Location& asked_at) {
   return root;
 }
 
-TextNode Loader::overrides() {
+TextNode Loader::settings() {
   TextNode map;
   map.kind = TextNode::Kind::map;
-  for (const std::string& text : options_.overrides.set) {
+  const std::string flag = "--rules-set";
+  std::string lines;
+  for (const std::string& text : options_.settings) lines += text + "\n";
+  sources_.add(flag, lines);
+  for (std::size_t i = 0; i < options_.settings.size(); ++i) {
+    const std::string& text = options_.settings[i];
+    const int line = static_cast<int>(i) + 1;
     const std::size_t equals = text.find('=');
-    const Location at = {"--set " + text, 0, 0, 1};
     if (equals == text.npos || equals == 0) {
-      throw Error("bad-set-path", at, "'" + text + "' is not KEY=VALUE");
+      throw Error("bad-override", {flag, line, 1, std::max(1, static_cast<int>(text.size()))},
+                  "'" + text + "' is not KEY=VALUE", "e.g. ici_fsdp_parallelism=4");
     }
-    const std::string key = text.substr(0, equals);
-    const std::string pseudo_path = "--set " + key;
-    sources_.add(pseudo_path, text.substr(equals + 1));
+    // Blank lines and blanks in front give the value the place it has in the pseudo file.
+    const std::string padded =
+        std::string(i, '\n') + std::string(equals + 1, ' ') + text.substr(equals + 1);
+    const Location key_at = {flag, line, 1, static_cast<int>(equals)};
     Diagnostics found;
-    put(map, {key,
-              {pseudo_path, 1, 1, 1},
-              read_foreign_yaml(pseudo_path, sources_.load(pseudo_path), found)});
+    put(map, {text.substr(0, equals), key_at, read_foreign_yaml(flag, padded, found)});
     diagnostics_.append(found.all());
   }
   return map;
 }
 
-void Loader::check_overrides(const TextNode& root, const TextNode& overrides) {
+void Loader::check_settings(const TextNode& root, const TextNode& settings) {
   std::vector<std::string> known;
   for (const TextEntry& entry : root.entries) known.push_back(entry.key);
-  for (const TextEntry& entry : overrides.entries) {
+  for (const TextEntry& entry : settings.entries) {
     if (root.find(entry.key) != nullptr || is_maxtext_key(entry.key)) continue;
     diagnostics_.warning("unknown-key", entry.key_at, "no file has the key '" + entry.key + "'",
                          did_you_mean(entry.key, known));
   }
 }
 
-void Loader::add_model(TextNode& root, const TextNode& overrides) {
-  const TextNode* name = overrides.find("model_name");
+void Loader::add_model(TextNode& root, const TextNode& settings) {
+  const TextNode* name = settings.find("model_name");
   if (name == nullptr) name = root.find("model_name");
   if (name == nullptr || !name->is_scalar() || name->scalar.empty()) return;
   if (name->scalar == "default") return;
@@ -225,8 +230,8 @@ void Loader::add_custom(TextNode& root) {
 
 MaxTextConfig Loader::load(const std::string& path) {
   TextNode root = read_chain(path, {});
-  const TextNode added = overrides();
-  check_overrides(root, added);
+  const TextNode added = settings();
+  check_settings(root, added);
   add_model(root, added);
   lay_over(root, added);
   add_custom(root);

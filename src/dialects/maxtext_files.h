@@ -28,8 +28,8 @@ struct MaxTextConfig {
 /// new ones are appended, unless `override_logical_axis_rules` is true beside them. A custom file
 /// (`custom_mesh_and_rule/NAME.yml`) replaces the mesh axes and the rules.
 ///
-/// Throws `Error`: `base-cycle`, `missing-file`, `bad-set-path`, and those of YAML. Warns
-/// (`model-file-missing`, `unknown-key` for an override, `duplicate-key`) in `diagnostics`.
+/// Throws `Error`: `base-cycle`, `missing-file`, `bad-override`, and those of YAML. Warns
+/// (`model-file-missing`, `unknown-key` for a setting, `duplicate-key`) in `diagnostics`.
 MaxTextConfig load_maxtext(const std::string& path, const ImportOptions& options, Sources& sources,
                            Diagnostics& diagnostics);
 

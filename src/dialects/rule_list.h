@@ -11,9 +11,9 @@
 namespace shard {
 
 /// Reads `[[logical name, target], ...]`, in order; a target is a mesh axis, a list of them, `[]`
-/// or null (None). `UNCONSTRAINED`, alone or behind dots, is itself. Raises `bad-rule` for each
-/// entry that is not such a pair and leaves it out, warns of names that are not ASCII
-/// (`look-alike-name`) and of the plain word None, which YAML reads as text (`none-is-text`).
+/// or null (None), or the word UNCONSTRAINED. Raises `bad-rule` for each entry that is not such a
+/// pair and leaves it out, warns of names that are not ASCII (`look-alike-name`) and of the plain
+/// word None, which YAML reads as text (`none-is-text`).
 std::vector<RuleConfig> read_rule_list(const TextNode& list, Diagnostics& diagnostics);
 
 /// Names of mesh axes in order: a list, or one name. Raises `bad-mesh-axis`.
