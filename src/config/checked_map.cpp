@@ -81,7 +81,8 @@ CheckedMap::CheckedMap(const TextNode& node, const KeyTable& table, Diagnostics&
     return;
   }
   for (const TextEntry& entry : node.entries) check_entry(entry, diagnostics);
-  check_required(node, diagnostics);
+  // A form of the file that is not supported yet may need other keys.
+  if (!has_later_key_) check_required(node, diagnostics);
 }
 
 void CheckedMap::check_required(const TextNode& node, Diagnostics& diagnostics) const {
@@ -106,6 +107,7 @@ void CheckedMap::check_entry(const TextEntry& entry, Diagnostics& diagnostics) {
     return;
   }
   if (!row->not_yet.empty()) {
+    has_later_key_ = true;
     diagnostics.error("not-yet", entry.key_at,
                       in_quotes(entry.key) + " is not supported yet in " + std::string(table_.what),
                       std::string(row->not_yet));

@@ -35,6 +35,7 @@ class CheckedMap {
   const KeyTable& table_;
   std::vector<const TextEntry*> found_;  ///< one per row of the table
   std::vector<const TextEntry*> extra_;
+  bool has_later_key_ = false;         ///< one that is not supported yet
   std::vector<std::string> misspelt_;  ///< what unknown keys were probably meant to be
 };
 

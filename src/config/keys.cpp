@@ -8,6 +8,12 @@
 namespace shard {
 namespace {
 
+// Readers of YAML 1.1 take `1e-3` and `4_096` for texts, so the schema lets both through.
+constexpr std::string_view number_schema =
+    R"({"type": ["number", "string"], "pattern": "^-?[0-9_]*[.]?[0-9_]*([eE][-+]?[0-9]+)?$"})";
+constexpr std::string_view whole_schema =
+    R"({"type": ["integer", "string"], "minimum": 0, "pattern": "^[0-9][0-9_]*(e[0-9]+)?$"})";
+
 constexpr std::array<ValueKindRow, static_cast<std::size_t>(ValueKind::count_)> kinds = {{
     {ValueKind::anything, "anything", takes_null | takes_scalar | takes_list | takes_map, "true"},
     {ValueKind::text, "a text", takes_scalar, R"({"type": ["string", "number"]})"},
@@ -17,8 +23,8 @@ constexpr std::array<ValueKindRow, static_cast<std::size_t>(ValueKind::count_)> 
     {ValueKind::words, "a word or a list of words", takes_scalar | takes_list,
      R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"},
     {ValueKind::flag, "true or false", takes_scalar, R"({"type": "boolean"})"},
-    {ValueKind::number, "a number", takes_scalar, R"({"type": "number"})"},
-    {ValueKind::whole, "a whole number", takes_scalar, R"({"type": "integer", "minimum": 0})"},
+    {ValueKind::number, "a number", takes_scalar, number_schema},
+    {ValueKind::whole, "a whole number", takes_scalar, whole_schema},
     {ValueKind::count, "a number or a size's name", takes_scalar, R"({"$ref": "#/$defs/count"})"},
     {ValueKind::names, "a name or a list of names", takes_scalar | takes_list,
      R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"},
@@ -68,7 +74,7 @@ constexpr std::array<ValueKindRow, static_cast<std::size_t>(ValueKind::count_)> 
     {ValueKind::word_or_table, "a word or a map", takes_scalar | takes_map,
      R"({"type": ["string", "object"]})"},
     {ValueKind::mesh, "a map of mesh axes to their sizes", takes_map,
-     R"({"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}})"},
+     R"({"type": "object", "additionalProperties": {"type": ["integer", "string"], "minimum": 1}})"},
     {ValueKind::rules, "a list of pairs [logical axis, mesh axes]", takes_list,
      R"({"type": "array", "items": {"$ref": "#/$defs/rule"}})"},
     {ValueKind::part_rules, "a map of rules by part", takes_map,

@@ -164,7 +164,7 @@ constexpr std::array<KeyTable, 4> losses = {{
      "of logits and targets",
      {},
      "",
-     "use one of: sum, mean"},
+     "use one of: sum, mean, mse"},
 }};
 
 constexpr std::array<KeyRow, 1> stddev_rows = {

@@ -87,6 +87,7 @@ void finish_param(LayerConfig& layer) {
   param.has_dtype = layer.dtype.has_value();
   if (layer.dtype) param.type.dtype = *layer.dtype;
   param.at = layer.at;
+  if (param.init.kind.empty()) param.init = {"lecun_normal", {}, layer.at};
 }
 
 LayerConfig known_layer(const Written& written, const KeyTable& table, ReadContext& context) {
@@ -184,8 +185,9 @@ void check_arguments(const LayerConfig& layer, const CheckedMap& map, const Argu
 }
 
 LayerConfig block_call(const Written& written, const Arguments& declared, ReadContext& context) {
+  const std::string what = "block '" + written.kind + "'";
   KeyTable table = block_call_table();
-  if (declared.size() == 1) table.main_key = declared.front().first;
+  table.what = what;
   LayerConfig layer;
   layer.kind = written.kind;
   layer.at = written.at;

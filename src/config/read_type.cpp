@@ -114,6 +114,10 @@ std::optional<DType> dtype_word(DimParser& parser, ReadContext& context, bool& i
   const std::size_t start = cursor.offset();
   const std::string_view word = cursor.take_word();
   const Location at = cursor.place(start, word.size());
+  if (word.empty()) {
+    parser.fail(cursor.found() + ", expected an element type",
+                "a type is written f32[batch, embed]");
+  }
   if (cursor.peek() != '[') {
     parser.fail(cursor.found() + ", expected '[' and the dims",
                 cursor.is_at_end() ? "a scalar is written " + std::string(word) + "[]"

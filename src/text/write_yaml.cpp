@@ -98,7 +98,15 @@ class BlockWriter {
       first.clear();
     }
     for (const TextNode& item : node.items) {
-      write(item, take_lead(first, indent) + "- ", item.at, indent + 2, depth + 1);
+      const std::string lead_of_item = take_lead(first, indent) + "- ";
+      // `- dense: hidden` is one line without braces.
+      if (item.is_map() && item.entries.size() == 1) {
+        const TextEntry& entry = item.entries.front();
+        write(entry.value, lead_of_item + key_text(entry.key, false) + ": ", item.at, indent + 4,
+              depth + 2);
+      } else {
+        write(item, lead_of_item, item.at, indent + 2, depth + 1);
+      }
     }
     for (const TextEntry& entry : node.entries) {
       write(entry.value, take_lead(first, indent) + key_text(entry.key, false) + ": ", entry.key_at,

@@ -101,9 +101,9 @@ TEST_CASE("a list in a list starts on the line of its item") {
 
 TEST_CASE("a plain spec stays plain in block form") {
   CHECK(rewritten("- {k: \"P(None, model)\"}\n- k: P(None, model)\n- k: P(data)\n", 1) ==
-        "- {k: \"P(None, model)\"}\n"
+        "- k: \"P(None, model)\"\n"
         "- k: P(None, model)\n"
-        "- {k: P(data)}\n");
+        "- k: P(data)\n");
 }
 
 TEST_CASE("write_yaml_flow writes everything in one line") {

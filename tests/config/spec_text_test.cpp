@@ -1,0 +1,53 @@
+#include <doctest/doctest.h>
+
+#include "config/load.h"
+#include "text/rendered.h"
+
+namespace shard {
+namespace {
+
+std::string read(const std::string& text) {
+  MemoryReader reader({});
+  Sources sources(reader);
+  sources.add("--spec", "x = " + text);
+  std::string shown;
+  const std::string problems = rendered(sources, [&] {
+    shown = to_string(read_spec_text(text, {"--spec", 1, 5, 1}));
+  });
+  return shown.empty() ? problems : shown;
+}
+
+}  // namespace
+
+TEST_CASE("read_spec_text reads both spellings of a spec") {
+  CHECK(read("P('data', None)") == "P('data', None)");
+  CHECK(read("P((data, model))") == "P(('data', 'model'),)");
+  CHECK(read("[embed, null]") == "[embed, None]");
+  CHECK(read("null") == "null");
+  CHECK(read("None") == "null");
+}
+
+TEST_CASE("read_spec_text places mistakes in the text that was typed") {
+  CHECK(read("P(data") ==
+        "--spec:1:11: error: the text ends, expected ',' or ')' [spec-syntax]\n"
+        "    1 | x = P(data\n"
+        "      |           ^\n");
+  CHECK(read("[embed, {a: b}]") ==
+        "--spec:1:13: error: an item of the spec is a map, expected a logical axis or null "
+        "[wrong-type]\n"
+        "    1 | x = [embed, {a: b}]\n"
+        "      |             ^\n"
+        "  hint: mesh axes are written P(...), without a list around it\n");
+  CHECK(read("[embed") ==
+        "--spec:1:5: error: this bracket is never closed [yaml-syntax]\n"
+        "    1 | x = [embed\n"
+        "      |     ^\n");
+  CHECK(read("data") ==
+        "--spec:1:5: error: the spec is 'data', expected a list of logical axes, P(...) of mesh "
+        "axes, or null [wrong-type]\n"
+        "    1 | x = data\n"
+        "      |     ^~~~\n"
+        "  hint: write [data] for a logical axis, P(data) for a mesh axis\n");
+}
+
+}  // namespace shard

@@ -1,0 +1,156 @@
+#include <doctest/doctest.h>
+
+#include "config/files.h"
+
+namespace shard {
+
+TEST_CASE("specs in a file are lists or P texts or null") {
+  CHECK(TestFiles(R"T(sizes: {a: 4, b: 8}
+inputs: {x: [a, b]}
+layers:
+  - constrain: [a, null, ~, None]
+  - constrain: []
+  - constrain: P(data, None)
+  - constrain: P('data', "model")
+  - constrain: P((data, model))
+  - constrain: P(('data','model'), None)
+  - constrain: P()
+  - constrain: P(None,)
+  - constrain: "P(None, model)"
+  - constrain: P(UNCONSTRAINED, x)
+  - constrain: P((x,), [], [y, z])
+  - constrain: P( data , )
+  - constrain: ~
+  - constrain: None
+  - constrain: P('', ())
+)T")
+            .model() ==
+        R"(m from m.yaml naming linen seed 0 dtypes f32 f32 f32
+sizes a=4 b=8
+input x@2:10 f32[a=4, b=8] [a, b]
+constrain@4:5 spec=[a, None, None, None]@4:16
+constrain@5:5 spec=[]@5:16
+constrain@6:5 spec=P('data', None)@6:16
+constrain@7:5 spec=P('data', 'model')@7:16
+constrain@8:5 spec=P(('data', 'model'),)@8:16
+constrain@9:5 spec=P(('data', 'model'), None)@9:16
+constrain@10:5 spec=P()@10:16
+constrain@11:5 spec=P(None,)@11:16
+constrain@12:5 spec=P(None, 'model')@12:16
+constrain@13:5 spec=P(UNCONSTRAINED, 'x')@13:16
+constrain@14:5 spec=P('x', None, ('y', 'z'))@14:16
+constrain@15:5 spec=P('data',)@15:16
+constrain@16:5 spec=null@16:16
+constrain@17:5 spec=null@17:16
+constrain@18:5 spec=P(None, None)@18:16
+)");
+}
+
+TEST_CASE("mistakes in a P text are placed inside it") {
+  CHECK(TestFiles(R"(sizes: {a: 4, b: 8}
+inputs: {x: [a, b]}
+layers:
+  - constrain: P(data model)
+  - constrain: P(data, model
+  - constrain: P((data, model)
+  - constrain: P(data))
+  - constrain: P(((x, y)))
+  - constrain: P((x, None))
+  - constrain: P(, x)
+  - constrain: P('x)
+  - constrain: P(x=3)
+  - constrain: P(x, unreduced={y})
+  - constrain: "P(a, b"
+  - constrain: P(((a), b), c) d
+  - constrain: P(a; b)
+)")
+            .model() ==
+        R"(m.yaml:4:23: error: found 'm', expected ',' or ')' [spec-syntax]
+    4 |   - constrain: P(data model)
+      |                       ^
+m.yaml:5:29: error: the text ends, expected ',' or ')' [spec-syntax]
+    5 |   - constrain: P(data, model
+      |                             ^
+m.yaml:6:31: error: the text ends, expected ',' or ')' [spec-syntax]
+    6 |   - constrain: P((data, model)
+      |                               ^
+m.yaml:7:23: error: found ')' behind the closing parenthesis [spec-syntax]
+    7 |   - constrain: P(data))
+      |                       ^
+m.yaml:8:19: error: a tuple inside a tuple [spec-syntax]
+    8 |   - constrain: P(((x, y)))
+      |                   ^
+  hint: one dim is split by one flat tuple of mesh axes
+m.yaml:9:22: error: 'None' inside a tuple, expected a mesh axis [spec-syntax]
+    9 |   - constrain: P((x, None))
+      |                      ^~~~
+m.yaml:10:18: error: found ',', expected a mesh axis or None [spec-syntax]
+   10 |   - constrain: P(, x)
+      |                  ^
+m.yaml:11:18: error: this quote is never closed [spec-syntax]
+   11 |   - constrain: P('x)
+      |                  ^
+m.yaml:12:19: error: found '=', expected ',' or ')' [spec-syntax]
+   12 |   - constrain: P(x=3)
+      |                   ^
+m.yaml:13:21: error: 'unreduced=' is not supported yet in a spec [not-yet]
+   13 |   - constrain: P(x, unreduced={y})
+      |                     ^~~~~~~~~
+  hint: leave it out: partial sums are completed where they arise
+m.yaml:14:23: error: the text ends, expected ',' or ')' [spec-syntax]
+   14 |   - constrain: "P(a, b"
+      |                       ^
+m.yaml:15:19: error: a tuple inside a tuple [spec-syntax]
+   15 |   - constrain: P(((a), b), c) d
+      |                   ^
+  hint: one dim is split by one flat tuple of mesh axes
+m.yaml:16:19: error: found ';', expected ',' or ')' [spec-syntax]
+   16 |   - constrain: P(a; b)
+      |                   ^
+)");
+}
+
+TEST_CASE("what is no spec is refused with what to write") {
+  CHECK(
+      TestFiles(R"T(sizes: {a: 4, b: 8}
+inputs: {x: [a, b]}
+layers:
+  - constrain: data
+  - constrain: P
+  - constrain: {mesh: [data]}
+  - constrain: [[a], b]
+  - constrain: ["P(a)"]
+  - dense: {features: a, kernel: two words}
+)T")
+          .model() ==
+      R"T(m.yaml:4:16: error: 'constrain' is 'data', expected a list of logical axes, P(...) of mesh axes, or null [wrong-type]
+    4 |   - constrain: data
+      |                ^~~~
+  hint: write [data] for a logical axis, P(data) for a mesh axis
+m.yaml:5:16: error: 'constrain' is 'P', expected a list of logical axes, P(...) of mesh axes, or null [wrong-type]
+    5 |   - constrain: P
+      |                ^
+  hint: write [P] for a logical axis, P(P) for a mesh axis
+m.yaml:6:16: error: layer 'constrain' needs the key 'spec' [missing-key]
+    6 |   - constrain: {mesh: [data]}
+      |                ^
+  hint: spec: the placement
+m.yaml:6:17: error: 'mesh' is not a key of layer 'constrain' [unknown-key]
+    6 |   - constrain: {mesh: [data]}
+      |                 ^~~~
+  hint: valid keys: spec, name, of
+m.yaml:7:17: error: an item of 'constrain' is a list, expected a logical axis or null [wrong-type]
+    7 |   - constrain: [[a], b]
+      |                 ^
+  hint: mesh axes are written P(...), without a list around it
+m.yaml:8:17: error: an item of 'constrain' is 'P(a)', expected a logical axis or null [wrong-type]
+    8 |   - constrain: ["P(a)"]
+      |                 ^~~~~~
+  hint: mesh axes are written P(...), without a list around it
+m.yaml:9:34: error: 'kernel' is 'two words', expected a list of logical axes, P(...) of mesh axes, or null [wrong-type]
+    9 |   - dense: {features: a, kernel: two words}
+      |                                  ^~~~~~~~~
+)T");
+}
+
+}  // namespace shard
