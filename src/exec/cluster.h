@@ -21,9 +21,9 @@
 namespace shard {
 
 struct ClusterOptions {
-  int workers = 0;     ///< 0: one per allowed core
-  Bytes memory_limit;  ///< for all arenas together; 0: what the machine has available
-  TestSeam test_seam;  ///< empty but in tests
+  int workers = 0;       ///< 0: one per allowed core
+  Bytes memory_limit{};  ///< for all arenas together; 0: what the machine has available
+  TestSeam test_seam{};  ///< empty but in tests
 };
 
 /// Number of cores this process may use (affinity and cgroup quota).
