@@ -63,10 +63,10 @@ struct Word {
 
 // Keys at the top of a YAML map, the telling ones first.
 constexpr std::array<Word, 27> yaml_keys = {{
-    {"logical_axis_rules", Format::framework, "a MaxText configuration"},
-    {"mesh_axes", Format::framework, "a MaxText configuration"},
-    {"base_config", Format::framework, "a MaxText configuration"},
-    {"custom_mesh_and_rule", Format::framework, "a MaxText configuration"},
+    {"logical_axis_rules", Format::framework, "a configuration in MaxText's form"},
+    {"mesh_axes", Format::framework, "a configuration in MaxText's form"},
+    {"base_config", Format::framework, "a configuration in MaxText's form"},
+    {"custom_mesh_and_rule", Format::framework, "a configuration in MaxText's form"},
     {"jobs", Format::our_jobs, "a jobs file of shard-plan"},
     {"rules", Format::our_rules, "a rules file of shard-plan"},
     {"rule_sets", Format::our_rules, "a rules file of shard-plan"},
@@ -80,8 +80,8 @@ constexpr std::array<Word, 27> yaml_keys = {{
     {"from", Format::our_arrays, "a list of arrays of shard-plan"},
     {"base", Format::our_rules, "a file of shard-plan"},
     {"set", Format::our_rules, "a file of shard-plan"},
-    {"base_emb_dim", Format::framework, "a MaxText model configuration"},
-    {"decoder_block", Format::framework, "a MaxText model configuration"},
+    {"base_emb_dim", Format::framework, "a model configuration of MaxText"},
+    {"decoder_block", Format::framework, "a model configuration of MaxText"},
     {"trainer", Format::unknown, "a Levanter configuration (haliax axis mappings, not rules)"},
     {"axis_resources", Format::unknown,
      "a Levanter configuration (haliax axis mappings, not rules)"},
@@ -151,33 +151,45 @@ std::string_view yaml_key(std::string_view line) {
   return key.find_first_of(" ()[]{}=,'\"") == key.npos ? key : std::string_view();
 }
 
+bool is_target_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '/' ||
+         c == '%';
+}
+
 // `name = value`, `name: Type = value`, `scope/name.parameter = value`, `name += value`.
 bool is_assignment(std::string_view line) {
-  std::size_t at = line.find_first_not_of(" \t");
-  if (at == line.npos || !(starts_word(line[at]) || line[at] == '%')) return false;
-  const std::size_t equals = line.find('=', at);
+  const std::size_t equals = line.find('=');
   if (equals == line.npos || equals + 1 >= line.size() || line[equals + 1] == '=') return false;
-  std::string_view target = line.substr(at, equals - at);
+  std::string_view target = line.substr(0, equals);
   const std::size_t colon = target.find(':');
   if (colon != target.npos && !target.ends_with(' ')) return false;  // `key: a=b` is YAML
   target = target.substr(0, colon);
-  const std::size_t brackets = target.find('[');
-  if (brackets != target.npos) target = target.substr(0, brackets);
-  return target.find_first_of("(){}'\"<>!") == target.npos;
+  const std::size_t end = target.find_last_not_of(" \t+");
+  if (end == target.npos) return false;
+  target = target.substr(0, end + 1);
+  target.remove_prefix(target.find_first_not_of(" \t"));
+  return (starts_word(target[0]) || target[0] == '%') &&
+         std::all_of(target.begin(), target.end(), is_target_character);
 }
 
+// A statement's first words and how its line ends or goes on; prose may share the first word only.
 bool is_python_line(std::string_view line) {
-  constexpr std::array<std::string_view, 9> starts = {
-      "import ", "from ", "def ", "class ", "return ", "with ", "@", "include '", "\"\"\""};
-  const std::string_view bare = line.substr(line.find_first_not_of(" \t"));
-  for (const std::string_view start : starts) {
+  std::string_view bare = line.substr(line.find_first_not_of(" \t"));
+  bare = bare.substr(0, bare.find_last_not_of(" \t\r") + 1);
+  for (const std::string_view block : {"def ", "class ", "with "}) {
+    const bool has_call = bare.find('(') != bare.npos || block == "class ";
+    if (bare.starts_with(block) && bare.ends_with(':') && has_call) return true;
+  }
+  if (bare.starts_with("from ")) return bare.find(" import ") != bare.npos;
+  if (bare.starts_with("import ")) return bare.find(' ', 7) == bare.npos || bare.find(" as ") < 99;
+  for (const std::string_view start : {"return (", "return [", "include '", "\"\"\""}) {
     if (bare.starts_with(start)) return true;
   }
   return is_assignment(line);
 }
 
-std::string count_of_keys(const std::vector<std::string_view>& keys) {
-  std::string words = "a YAML map with the keys ";
+std::string with_keys(std::string words, const std::vector<std::string_view>& keys) {
+  words += " with the keys ";
   constexpr std::size_t most = 4;
   for (std::size_t i = 0; i < std::min(keys.size(), most); ++i) {
     words += (i == 0 ? "" : ", ") + std::string(keys[i]);
@@ -197,9 +209,28 @@ Sniffed sniff_yaml(const std::vector<std::string_view>& keys, bool has_list_of_a
   }
   for (const std::string_view key : keys) {
     const bool is_size = key.starts_with("ici_") || key.starts_with("dcn_");
-    if (is_size) return {Format::framework, "a MaxText configuration"};
+    if (is_size) return {Format::framework, "a configuration in MaxText's form"};
   }
-  return {Format::unknown, count_of_keys(keys)};
+  return {Format::unknown, with_keys("a YAML map", keys)};
+}
+
+// Keys of the outermost object of a JSON text that may be cut short.
+std::vector<std::string_view> top_keys(std::string_view text) {
+  std::vector<std::string_view> keys;
+  int depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (c != '"') continue;
+    const std::size_t start = ++at;
+    while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+    if (at >= text.size()) break;
+    const std::size_t next = text.find_first_not_of(" \t\r\n", at + 1);
+    const bool is_key = next != text.npos && text[next] == ':';
+    if (depth == 1 && is_key) keys.push_back(text.substr(start, at - start));
+  }
+  return keys;
 }
 
 Sniffed sniff_object(std::string_view text) {
@@ -207,7 +238,9 @@ Sniffed sniff_object(std::string_view text) {
     if (text.find(row.key) == text.npos) continue;
     return {row.format, std::string(row.words)};
   }
-  return {Format::unknown, "a JSON object"};
+  const std::vector<std::string_view> keys = top_keys(text);
+  if (keys.empty()) return {Format::unknown, "a JSON object"};
+  return {Format::unknown, with_keys("a JSON object", keys)};
 }
 
 // Text that opens with a bracket: array lists are JSON, lists of pairs are read as Python.
@@ -249,6 +282,9 @@ Sniffed sniff_lines(std::string_view path, std::string_view text) {
   if (!keys.empty()) {
     const Sniffed found = sniff_yaml(keys, has_list_of_arrays);
     if (found.format != Format::unknown || !has_python) return found;
+  }
+  if (path.ends_with(".md") || path.ends_with(".rst")) {
+    return {Format::unknown, "a page of documentation"};
   }
   if (has_python) return {Format::python, path.ends_with(".gin") ? "a gin file" : "Python source"};
   if (lines[0].starts_with("- ")) return {Format::unknown, "a YAML list"};

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "config/in_file_order.h"
 #include "dialects/array_reader.h"
 #include "dialects/import_rules.h"
 #include "dialects/rule_list.h"
@@ -250,7 +251,7 @@ ImportedArrays import_arrays(const std::string& path, Sources& sources) {
   } else {
     read_text(path, sources, result, reader);
   }
-  diagnostics.throw_if_errors();
+  throw_in_file_order(diagnostics);
   result.arrays.arrays = reader.take_arrays();
   result.remarks = diagnostics.all();
   return result;

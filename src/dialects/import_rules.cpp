@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/nearest.h"
+#include "config/in_file_order.h"
 #include "config/overrides.h"
 #include "config/read_rules.h"
 #include "config/sizes.h"
@@ -133,7 +134,7 @@ ImportedRules import_rules(const std::string& path, const ImportOptions& options
                         "rules: our YAML, a MaxText configuration, or lists of pairs in Python");
   }
   apply_overrides(options.overrides, result.rules, sources, diagnostics);
-  diagnostics.throw_if_errors();
+  throw_in_file_order(diagnostics);
   result.rules.file = path;
   result.rules.name = std::filesystem::path(path).stem().string();
   result.remarks = diagnostics.all();

@@ -90,6 +90,7 @@ class Loader {
   void check_settings(const TextNode& root, const TextNode& settings);
   std::optional<std::string> find_file(const std::vector<std::string>& names);
   void add_model(TextNode& root, const TextNode& settings);
+  void report_missing_model(const TextNode& name, bool is_asked_for);
   void add_custom(TextNode& root);
 
   const ImportOptions& options_;
@@ -150,7 +151,7 @@ TextNode Loader::read_chain(const std::string& path, const Location& asked_at) {
     throw Error("missing-file", base->at,
                 "there is no file '" + base->scalar + "' in the folder of '" + path +
                     "' or in the four above it",
-                "say where MaxText's configurations are: --config-folder DIR");
+                "say where the configurations are: --config-folder DIR");
   }
   TextNode root = read_chain(*found, base->at);
   for (TextEntry& entry : node.entries) put(root, std::move(entry));
@@ -201,13 +202,23 @@ void Loader::add_model(TextNode& root, const TextNode& settings) {
   const auto found =
       find_file({"models/" + name->scalar + ".yml", "models/" + name->scalar + ".yaml"});
   if (!found) {
-    diagnostics_.warning("model-file-missing", name->at,
-                         "there is no file 'models/" + name->scalar +
-                             ".yml'; rules that it may change stay as they are",
-                         "say where MaxText's configurations are: --config-folder DIR");
+    report_missing_model(*name, settings.find("model_name") != nullptr);
     return;
   }
   lay_over(root, read_map(*found, name->at));
+}
+
+// Other programs of this form have no such files; who asks for one must get it.
+void Loader::report_missing_model(const TextNode& name, bool is_asked_for) {
+  const std::string message = "there is no file 'models/" + name.scalar + ".yml'";
+  const std::string hint = "say where the configurations are: --config-folder DIR";
+  if (is_asked_for) throw Error("missing-file", name.at, message, hint);
+  const std::string effect = "; rules that it may change stay as they are";
+  if (files_.size() > 1) {
+    diagnostics_.warning("model-file-missing", name.at, message + effect, hint);
+  } else {
+    diagnostics_.note("model-file-missing", name.at, message + effect, hint);
+  }
 }
 
 void Loader::add_custom(TextNode& root) {
@@ -220,7 +231,7 @@ void Loader::add_custom(TextNode& root) {
   const auto found = find_file(names);
   if (!found) {
     throw Error("missing-file", name->at, "there is no file '" + names.front() + "'",
-                "say where MaxText's configurations are: --config-folder DIR");
+                "say where the configurations are: --config-folder DIR");
   }
   TextNode custom = read_map(*found, name->at);
   for (const std::string_view key : custom_replaces) {

@@ -46,6 +46,8 @@ class MeshReader {
   void fill(Group& group, std::optional<std::int64_t> count);
   std::int64_t slices_by_sizes(const Group& dcn);
   void remark_unfilled(const MaxTextMesh& mesh);
+  void remark_missing();
+  void remark_sizeless(const Location& at);
 
   const MaxTextConfig& config_;
   const ImportOptions& options_;
@@ -169,6 +171,7 @@ std::int64_t MeshReader::slices_by_sizes(const Group& dcn) {
 }
 
 void MeshReader::remark_unfilled(const MaxTextMesh& mesh) {
+  if (diagnostics_.has_errors()) return;  // then sizes are open because they are wrong
   for (const MeshAxisConfig& axis : mesh.axes) {
     if (axis.size != to_fill) continue;
     diagnostics_.note(
@@ -179,11 +182,31 @@ void MeshReader::remark_unfilled(const MaxTextMesh& mesh) {
   }
 }
 
+void MeshReader::remark_missing() {
+  const bool is_model = config_.find("base_emb_dim") != nullptr;
+  diagnostics_.note("mesh-missing", {config_.files.front()}, "no file names mesh axes",
+                    is_model ? "this is a model's file: give the configuration it belongs to, with "
+                               "model_name set to it"
+                             : "give the mesh: --mesh data=8");
+}
+
+void MeshReader::remark_sizeless(const Location& at) {
+  std::string names;
+  std::string example;
+  for (const MeshAxisConfig& axis : axes_) {
+    names += (names.empty() ? "" : ", ") + axis.name.text();
+    example += (example.empty() ? "" : ",") + axis.name.text() + "=N";
+  }
+  diagnostics_.note("needs-device-count", at,
+                    "the file names the mesh axes " + names + " and says nothing about their sizes",
+                    "give them: --mesh " + example);
+}
+
 MaxTextMesh MeshReader::read() {
   MaxTextMesh mesh;
   const TextNode* names = config_.find("mesh_axes");
   if (names == nullptr) {
-    diagnostics_.note("mesh-missing", {}, "no file names mesh axes", "give them: --mesh data=8");
+    remark_missing();
     return mesh;
   }
   axes_ = read_axis_names(*names, diagnostics_);
@@ -199,7 +222,7 @@ MaxTextMesh MeshReader::read() {
   if (is_open) {  // rules of a framework that sizes its mesh elsewhere
     mesh.axes = axes_;
     for (MeshAxisConfig& axis : mesh.axes) axis.size = to_fill;
-    remark_unfilled(mesh);
+    remark_sizeless(names->at);
     return mesh;
   }
   fill(ici, found.devices_per_slice);

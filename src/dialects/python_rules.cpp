@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/nearest.h"
+#include "config/in_file_order.h"
 #include "dialects/rule_list.h"
 #include "dialects/t5x_rules.h"
 #include "text/number.h"
@@ -38,7 +39,7 @@ bool says_rules(std::string_view name) {
 
 int rank_of(std::string_view name) {
   const std::string_view word = last_word(name);
-  if (word == "logical_axis_rules") return 3;
+  if (word.find("logical_axis_rules") != word.npos) return 3;
   if (says_rules(word)) return 2;
   return 1;
 }
@@ -171,6 +172,10 @@ Candidate RulesFinder::choose(const std::string& selected) const {
   std::vector<Candidate> found;
   std::copy_if(candidates_.begin(), candidates_.end(), std::back_inserter(found),
                [&](const Candidate& one) { return one.rank == best; });
+  if (found.empty() && statements_.size() == 1 && statements_[0].problems.empty() &&
+      statements_[0].value.is_sequence()) {  // pasted rules with mistakes in them
+    return {"", statements_[0].at, 0, {&statements_[0]}, nullptr};
+  }
   if (found.empty()) {
     for (const PythonStatement& statement : statements_) {
       if (!statement.problems.empty()) throw Error(statement.problems);
@@ -294,12 +299,12 @@ RulesConfig RulesFinder::read(const std::string& selected) {
   RulesConfig rules;
   rules.file = file_;
   rules.rules = rules_of(choose(selected));
+  throw_in_file_order(diagnostics_);
   rules.mesh = mesh();
   if (rules.mesh.empty()) {
     diagnostics_.note("mesh-missing", {file_}, "the text says nothing about the mesh",
                       "give it: --mesh data=8");
   }
-  diagnostics_.throw_if_errors();
   return rules;
 }
 

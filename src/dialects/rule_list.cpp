@@ -164,7 +164,8 @@ std::vector<MeshAxisConfig> read_axis_names(const TextNode& list, Diagnostics& d
 bool looks_like_rules(const PythonValue& value) {
   const auto is_rule = [](const PythonValue& item) {
     return item.is_sequence() && item.items.size() == 2 &&
-           item.items[0].kind == PythonValue::Kind::string;
+           (item.items[0].kind == PythonValue::Kind::string ||
+            item.items[0].kind == PythonValue::Kind::name);
   };
   return value.is_sequence() && !value.items.empty() &&
          std::all_of(value.items.begin(), value.items.end(), is_rule);

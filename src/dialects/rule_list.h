@@ -19,8 +19,8 @@ std::vector<RuleConfig> read_rule_list(const TextNode& list, Diagnostics& diagno
 /// Names of mesh axes in order: a list, or one name. Raises `bad-mesh-axis`.
 std::vector<MeshAxisConfig> read_axis_names(const TextNode& list, Diagnostics& diagnostics);
 
-/// True for a list whose items are all pairs that begin with a text: what `read_rule_list` reads
-/// without complaint. The empty list is none.
+/// True for a list whose items are all pairs that begin with a text or a bare word. The empty list
+/// is none.
 bool looks_like_rules(const PythonValue& value);
 
 /// The literal as a tree: texts are quoted scalars, other words plain ones; `P(...)`,
