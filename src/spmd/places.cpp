@@ -152,23 +152,26 @@ class Places {
   Buffer& buffer(BufferId id) { return program_.buffers[index_of(id)]; }
   std::size_t end_of(int index) { return body(index).instructions.size(); }
 
-  bool is_replaced(const ProgramInput& input) const {
+  /// By input: some output takes its place with another value.
+  std::vector<bool> replaced_inputs() const {
+    std::vector<bool> is_replaced(program_.inputs.size());
     for (const ProgramOutput& output : program_.outputs) {
-      const bool donates = output.donates >= 0 &&
-                           &program_.inputs[static_cast<std::size_t>(output.donates)] == &input;
-      if (donates && output.buffer != input.buffer) return true;
+      if (output.donates < 0) continue;
+      const auto input = static_cast<std::size_t>(output.donates);
+      if (output.buffer != program_.inputs[input].buffer) is_replaced[input] = true;
     }
-    return false;
+    return is_replaced;
   }
 
   /// An output that is the old value of an input which another output replaces: copied before the
   /// last instruction that reads it, which may write over it.
   void keep_replaced_inputs() {
+    const std::vector<bool> is_replaced = replaced_inputs();
+    std::vector<bool> is_output(program_.buffers.size());
+    for (const ProgramOutput& output : program_.outputs) is_output[index_of(output.buffer)] = true;
     for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
       const BufferId old = program_.inputs[i].buffer;
-      if (!is_replaced(program_.inputs[i])) continue;
-      const auto is_old = [&](const ProgramOutput& output) { return output.buffer == old; };
-      if (std::none_of(program_.outputs.begin(), program_.outputs.end(), is_old)) continue;
+      if (!is_replaced[i] || !is_output[index_of(old)]) continue;
       std::size_t position = 0;
       const std::vector<Instruction>& list = body(0).instructions;
       for (std::size_t at = 0; at < list.size(); ++at) {
