@@ -60,15 +60,14 @@ Product kernel_product(Lowering& lowering, LayerCall& call, const std::string& k
   request.init = layer.kernel_init.value_or(InitConfig{"lecun_normal", {}, layer.at});
   request.at = layer.kernel ? layer.kernel->at : layer.at;
   const ValueId kernel = lowering.parameter(std::move(request));
-  const std::vector<std::int64_t> none;
   product.label = features->label;
   product.features = features->value;
-  product.value = lowering.emit(
-      Op::dot, {lowering.converted(x, product.dtype), lowering.converted(kernel, product.dtype)},
-      Attributes{{"lhs_batch", none},
-                 {"rhs_batch", none},
-                 {"lhs_contract", std::vector<std::int64_t>{type.rank() - 1}},
-                 {"rhs_contract", std::vector<std::int64_t>{0}}});
+  std::vector<std::string> labels = lowering.builder.graph().value(x).labels;
+  labels.back() = features->label;
+  const ValueId operands[] = {lowering.converted(x, product.dtype),
+                              lowering.converted(kernel, product.dtype)};
+  product.value = lowering.emit(Op::dot, operands, dot_attributes({}, {}, {type.rank() - 1}, {0}),
+                                std::move(labels));
   return product;
 }
 

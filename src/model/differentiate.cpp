@@ -73,6 +73,7 @@ Differentiator::Differentiator(Graph& graph, const std::vector<ValueId>& wrt)
       active_(Activity(graph, wrt).take()),
       cotangent_(graph.values.size(), ValueId::none) {
   builder_.origin.phase = Phase::backward;
+  builder_.labels_later = true;
 }
 
 void Differentiator::accumulate(ValueId primal, ValueId cotangent) {
@@ -115,27 +116,42 @@ void Differentiator::walk(const std::vector<NodeId>& nodes) {
     if (node.region != RegionId::none) {
       LoopDerivative(*this, *id).run();
     } else {
-      step(node);
+      step(*id);
     }
   }
 }
 
-void Differentiator::step(const Node& node) {
+void Differentiator::step(NodeId id) {
+  // Taken out while the derivative runs: emitting moves the vectors of the graph.
+  Node node = std::move(builder_.graph().nodes[index_of(id)]);
   const Derivative derivative = def(node.op).derivative;
   SHARD_CHECK(derivative != nullptr, "an op between the parameters and the loss has a derivative");
-  // Copies: emitting moves the vectors of the graph.
-  const Attributes attributes = node.attributes;
-  const std::vector<ValueId> operands = node.operands;
-  const std::vector<ValueId> results = node.results;
   std::vector<ValueId> cotangents;
-  for (const ValueId result : results) cotangents.push_back(cotangent_[index_of(result)]);
+  for (const ValueId result : node.results) cotangents.push_back(cotangent_[index_of(result)]);
   std::vector<char> wanted;
-  for (const ValueId operand : operands) wanted.push_back(active_[index_of(operand)]);
+  for (const ValueId operand : node.operands) wanted.push_back(active_[index_of(operand)]);
+  const std::size_t first_new = builder_.graph().nodes.size();
   const std::vector<ValueId> answer =
-      derivative({builder_, attributes, operands, results, cotangents, wanted});
-  SHARD_CHECK(answer.size() == operands.size(), "a derivative answers for every operand");
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (wanted[i] && answer[i] != ValueId::none) accumulate(operands[i], answer[i]);
+      derivative({builder_, node.attributes, node.operands, node.results, cotangents, wanted});
+  SHARD_CHECK(answer.size() == node.operands.size(), "a derivative answers for every operand");
+  for (std::size_t i = 0; i < node.operands.size(); ++i) {
+    if (wanted[i] && answer[i] != ValueId::none) accumulate(node.operands[i], answer[i]);
+  }
+  builder_.graph().nodes[index_of(id)] = std::move(node);
+  label_new_nodes(first_new);
+}
+
+/// Values on the way to a cotangent get their labels by the ops' rules.
+void Differentiator::label_new_nodes(std::size_t first) {
+  Graph& graph = builder_.graph();
+  for (std::size_t i = first; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (node.results.size() != 1) continue;
+    GraphValue& value = graph.values[index_of(node.results.front())];
+    const auto is_empty = [](const std::string& label) { return label.empty(); };
+    if (!std::all_of(value.labels.begin(), value.labels.end(), is_empty)) continue;
+    value.labels =
+        result_labels(graph, node.op, node.operands, {&value.type, 1}, node.attributes).front();
   }
 }
 

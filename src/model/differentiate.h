@@ -23,7 +23,8 @@ class Differentiator {
   GraphBuilder& builder() { return builder_; }
 
  private:
-  void step(const Node& node);
+  void step(NodeId node);
+  void label_new_nodes(std::size_t first);
 
   GraphBuilder builder_;
   std::vector<char> active_;        ///< per forward value

@@ -86,13 +86,21 @@ std::vector<ValueId> GraphBuilder::emit_all(Op op, std::span<const ValueId> oper
 
 std::vector<ValueId> GraphBuilder::emit_typed(Op op, std::span<const ValueId> operands,
                                               Attributes attributes,
-                                              std::vector<TensorType> results) {
-  std::vector<Labels> labels = result_labels(graph_, op, operands, results, attributes);
-
+                                              std::vector<TensorType> results,
+                                              std::optional<Labels> known) {
+  std::vector<Labels> labels;
+  if (known) {
+    labels.push_back(std::move(*known));
+  } else if (labels_later && !def(op).is_elementwise) {
+    for (const TensorType& type : results) labels.emplace_back(type.shape.size());
+  } else {
+    labels = result_labels(graph_, op, operands, results, attributes);
+  }
   Node node;
   node.op = op;
   node.attributes = std::move(attributes);
   node.operands.assign(operands.begin(), operands.end());
+  node.results.reserve(results.size());
   const NodeId id = append(std::move(node));
   for (std::size_t i = 0; i < results.size(); ++i) {
     add_result(id, std::move(results[i]), std::move(labels[i]));

@@ -30,9 +30,11 @@ class GraphBuilder : public Builder {
   /// The same for any number of results.
   std::vector<ValueId> emit_all(Op op, std::span<const ValueId> operands, Attributes attributes);
 
-  /// The same when the caller has asked the shape rule already.
+  /// The same when the caller has asked the shape rule already and, for an op of one result, may
+  /// know its labels.
   std::vector<ValueId> emit_typed(Op op, std::span<const ValueId> operands, Attributes attributes,
-                                  std::vector<TensorType> results);
+                                  std::vector<TensorType> results,
+                                  std::optional<std::vector<std::string>> labels = std::nullopt);
 
   /// A value without a producer: a graph input or a region parameter. The caller lists it.
   ValueId add_value(TensorType type, std::string name, std::vector<std::string> labels,
@@ -47,6 +49,9 @@ class GraphBuilder : public Builder {
   RegionId enter(RegionId region);
 
   NodeOrigin origin;
+  /// Leaves results without labels where a factor rule would have to be worked out; whoever sets
+  /// this fills them in.
+  bool labels_later = false;
 
  private:
   NodeId append(Node node);

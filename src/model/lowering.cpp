@@ -60,8 +60,10 @@ const BlockConfig* Lowering::block_named(std::string_view name) const {
   return found == blocks_.end() ? nullptr : found->second;
 }
 
-ValueId Lowering::emit(Op op, std::span<const ValueId> operands, Attributes attributes) {
+ValueId Lowering::emit(Op op, std::span<const ValueId> operands, Attributes attributes,
+                       std::optional<std::vector<std::string>> labels) {
   std::vector<TensorType> types;
+  types.reserve(operands.size());
   for (const ValueId operand : operands) {
     if (operand == ValueId::none) return ValueId::none;
     types.push_back(type(operand));
@@ -83,13 +85,15 @@ ValueId Lowering::emit(Op op, std::span<const ValueId> operands, Attributes attr
   for (const TensorType& each : results) {
     if (!fits(each, builder.origin.at)) return ValueId::none;
   }
-  return builder.emit_typed(op, operands, std::move(attributes), std::move(results)).front();
+  return builder
+      .emit_typed(op, operands, std::move(attributes), std::move(results), std::move(labels))
+      .front();
 }
 
 bool Lowering::fits(const TensorType& type, const Location& at) {
-  std::vector<std::int64_t> factors = type.shape;
-  factors.push_back(info(type.dtype).bytes);
-  if (checked_product(factors)) return true;
+  std::int64_t bytes = 0;
+  const auto elements = checked_product(type.shape);
+  if (elements && !__builtin_mul_overflow(*elements, info(type.dtype).bytes, &bytes)) return true;
   diagnostics.error("size-overflow", at,
                     to_string(type) + " has more bytes than a 63-bit count can hold");
   return false;
@@ -151,10 +155,7 @@ ValueId Lowering::matrix_product(ValueId left, ValueId right) {
   std::vector<std::int64_t> paired(static_cast<std::size_t>(batch));
   std::iota(paired.begin(), paired.end(), 0);
   return emit(Op::dot, {converted(left, dtype), converted(right, dtype)},
-              Attributes{{"lhs_batch", paired},
-                         {"rhs_batch", paired},
-                         {"lhs_contract", std::vector<std::int64_t>{a - 1}},
-                         {"rhs_contract", std::vector<std::int64_t>{b == 1 ? 0 : b - 2}}});
+              dot_attributes(paired, paired, {a - 1}, {b == 1 ? 0 : b - 2}));
 }
 
 ValueId Lowering::constrained(ValueId value, const SpecConfig& spec) {

@@ -51,8 +51,9 @@ class Lowering {
 
   /// Adds an op if its shape rule accepts the operands and the result can be counted in 63 bits;
   /// else `shape-mismatch`, `dtype-mismatch` or `size-overflow` at the builder's origin. Spoiled
-  /// operands give a spoiled result.
-  ValueId emit(Op op, std::span<const ValueId> operands, Attributes attributes = {});
+  /// operands give a spoiled result. `labels` are the result's, where the caller knows them.
+  ValueId emit(Op op, std::span<const ValueId> operands, Attributes attributes = {},
+               std::optional<std::vector<std::string>> labels = std::nullopt);
   ValueId emit(Op op, std::initializer_list<ValueId> operands, Attributes attributes = {}) {
     return emit(op, std::span<const ValueId>(operands.begin(), operands.size()),
                 std::move(attributes));

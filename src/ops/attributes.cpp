@@ -197,6 +197,18 @@ const std::string& Attributes::text(std::string_view key) const {
   return typed<std::string>(*this, key);
 }
 
+Attributes dot_attributes(std::vector<std::int64_t> lhs_batch, std::vector<std::int64_t> rhs_batch,
+                          std::vector<std::int64_t> lhs_contract,
+                          std::vector<std::int64_t> rhs_contract) {
+  Attributes attributes;
+  attributes.reserve(4);
+  attributes.set("lhs_batch", std::move(lhs_batch));
+  attributes.set("rhs_batch", std::move(rhs_batch));
+  attributes.set("lhs_contract", std::move(lhs_contract));
+  attributes.set("rhs_contract", std::move(rhs_contract));
+  return attributes;
+}
+
 std::string to_string(const Attributes& attributes) {
   if (attributes.empty()) return "";
   std::string text = "{";

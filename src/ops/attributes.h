@@ -22,6 +22,7 @@ class Attributes {
       : entries_(entries) {}
 
   void set(std::string key, AttributeValue value);
+  void reserve(std::size_t count) { entries_.reserve(count); }
   bool has(std::string_view key) const;
   std::int64_t integer(std::string_view key) const;
   double number(std::string_view key) const;
@@ -35,6 +36,11 @@ class Attributes {
  private:
   std::vector<std::pair<std::string, AttributeValue>> entries_;
 };
+
+/// The attributes of `dot`: positions of the paired dims of both sides.
+Attributes dot_attributes(std::vector<std::int64_t> lhs_batch, std::vector<std::int64_t> rhs_batch,
+                          std::vector<std::int64_t> lhs_contract,
+                          std::vector<std::int64_t> rhs_contract);
 
 /// `{dims=[0,1], value=0.5}`; empty text for no attributes. Numbers round-trip (a double always has
 /// a point, an exponent or `inf`/`nan`, so that it reads back as a double).

@@ -37,10 +37,7 @@ struct Side {
 
 ValueId emit_dot(Builder& builder, const Side& lhs, const Side& rhs) {
   return builder.emit(Op::dot, {lhs.value, rhs.value},
-                      Attributes{{"lhs_batch", lhs.batch},
-                                 {"rhs_batch", rhs.batch},
-                                 {"lhs_contract", lhs.contract},
-                                 {"rhs_contract", rhs.contract}});
+                      dot_attributes(lhs.batch, rhs.batch, lhs.contract, rhs.contract));
 }
 
 /// Transposes `value`, whose dim i is dim `dims[i]` of the wanted array.
