@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/diagnostic.h"
 #include "checkpoint/safetensors.h"
@@ -28,16 +29,40 @@ void dump_arrays(const Options& options, const std::string& name,
   write_file(path.string(), write_safetensors(arrays), options.force);
 }
 
-/// Runs one function, adds it to the report, writes its arrays.
-void add_function(const PlannedFunction& function, const std::string& title,
-                  const RunArrays& arrays, int compared_steps, const Options& options,
-                  Progress& progress, RunReport& report) {
-  FunctionOutcome outcome =
-      run_function(function, title, arrays, compared_steps, options, progress);
-  dump_arrays(options, "state", outcome.state);
-  dump_arrays(options, function.sharded.graph.name, outcome.results);
-  report.workers = outcome.workers;
-  report.functions.push_back(std::move(outcome.run));
+/// What is run, with how many compared steps; the main function first.
+struct Task {
+  const PlannedFunction* function;
+  std::string title;
+  int compared_steps;
+};
+
+std::vector<Task> tasks_of(const Plan& plan, const Options& options) {
+  std::vector<Task> tasks;
+  if (plan.train_step) tasks.push_back({&*plan.train_step, "train step", options.check_steps});
+  tasks.push_back({&plan.apply, "apply", std::min(options.check_steps, 1)});
+  return tasks;
+}
+
+RunReport run_plan(const Plan& plan, const Options& options, Progress& progress) {
+  RunReport report;
+  report.plan = &plan;
+  report.seed = options.seed >= 0 ? options.seed : plan.seed;
+  std::optional<RunArrays> arrays;
+  for (const Task& task : tasks_of(plan, options)) {
+    // The cluster first: it refuses what does not fit before anything large is allocated.
+    ClusterOptions cluster_options;
+    cluster_options.workers = options.workers;
+    Cluster cluster(task.function->program, cluster_options);
+    progress.say("initial values");
+    if (!arrays) arrays = make_arrays(plan, options, report.seed);
+    FunctionOutcome outcome = run_function(cluster, *task.function, task.title, *arrays,
+                                           task.compared_steps, options, progress);
+    dump_arrays(options, "state", outcome.state);
+    dump_arrays(options, task.function->sharded.graph.name, outcome.results);
+    report.workers = cluster.workers();
+    report.functions.push_back(std::move(outcome.run));
+  }
+  return report;
 }
 
 }  // namespace
@@ -47,17 +72,7 @@ int run_command(const Options& options, Sources& sources) {
   const Plan plan = make_plan(options, sources);
   if (!options.dump.empty()) make_folder(options.dump, "--dump");
   Progress progress(options);
-  RunReport report;
-  report.plan = &plan;
-  report.seed = options.seed >= 0 ? options.seed : plan.seed;
-  progress.say("initial values");
-  const RunArrays arrays = make_arrays(plan, options, report.seed);
-  if (plan.train_step) {
-    add_function(*plan.train_step, "train step", arrays, options.check_steps, options, progress,
-                 report);
-  }
-  add_function(plan.apply, "apply", arrays, std::min(options.check_steps, 1), options, progress,
-               report);
+  const RunReport report = run_plan(plan, options, progress);
   progress.clear();
   write_answer(options, options.format == Format::json ? run_json(report)
                                                        : run_text(report, layout_of(options)));

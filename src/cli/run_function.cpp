@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "exec/cluster.h"
+#include "base/diagnostic.h"
+#include "exec/arena.h"
+#include "exec/compare_step.h"
 #include "exec/measure.h"
 #include "exec/reference.h"
 
@@ -14,24 +16,6 @@ namespace {
 
 /// Steps after which the counters are read when nothing is timed.
 constexpr int counted_steps_without_timing = 1;
-
-/// How far a result may be from the reference, relative to its largest magnitude. The executor adds
-/// in another order and in the array's own precision, the reference in double: for k additions the
-/// difference grows like k * epsilon, and a step that divides by a small root enlarges it.
-double tolerance_of(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return 1e-10;
-    case DType::f32:
-      return 1e-5;
-    case DType::f16:
-      return 1e-2;
-    case DType::bf16:
-      return 5e-2;
-    default:
-      return 0;
-  }
-}
 
 void feed(Cluster& cluster, const std::vector<HostTensor>& arguments) {
   for (std::size_t input = 0; input < arguments.size(); ++input) {
@@ -49,36 +33,37 @@ std::vector<HostTensor> read_results(const Cluster& cluster, const Program& prog
   return results;
 }
 
-/// The results of `steps` steps of the whole graph on one imaginary device.
-std::vector<HostTensor> reference_results(const Graph& graph, std::vector<HostTensor> arguments,
-                                          int steps, Progress& progress) {
-  std::vector<HostTensor> results;
-  for (int step = 0; step < steps; ++step) {
-    progress.say(
-        fmt::format("unsharded reference of {}, step {} of {}", graph.name, step + 1, steps));
-    results = run_reference(graph, arguments);
-    if (step + 1 == steps) break;
-    for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
-      const int leaf = graph.outputs[output].state_leaf;
-      if (leaf < 0) continue;
-      const auto fed =
-          std::find_if(graph.inputs.begin(), graph.inputs.end(),
-                       [&](const GraphInput& input) { return input.state_leaf == leaf; });
-      if (fed == graph.inputs.end()) continue;
-      arguments[static_cast<std::size_t>(fed - graph.inputs.begin())] = std::move(results[output]);
-    }
+/// What the next step starts from: the state that this one left.
+void take_state(const Graph& graph, const std::vector<HostTensor>& results,
+                std::vector<HostTensor>& arguments) {
+  for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
+    const int leaf = graph.outputs[output].state_leaf;
+    if (leaf < 0) continue;
+    const auto fed =
+        std::find_if(graph.inputs.begin(), graph.inputs.end(),
+                     [&](const GraphInput& input) { return input.state_leaf == leaf; });
+    if (fed == graph.inputs.end()) continue;
+    arguments[static_cast<std::size_t>(fed - graph.inputs.begin())] = results[output];
   }
-  return results;
 }
 
-std::vector<Difference> differences(const Graph& graph, const std::vector<HostTensor>& actual,
-                                    const std::vector<HostTensor>& expected) {
-  std::vector<Difference> all;
-  for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
-    all.push_back(compare(graph.outputs[output].path, actual[output], expected[output],
-                          tolerance_of(expected[output].type.dtype)));
+/// Of each output the worse one, seen in tolerances.
+void keep_worse(std::vector<Difference>& kept, std::vector<Difference> found) {
+  if (kept.empty()) kept = found;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (found[i].has_non_finite || found[i].largest > kept[i].largest) kept[i] = found[i];
   }
-  return all;
+}
+
+/// Refuses a comparison that the machine has no memory for; the executor has refused its own.
+void check_reference_memory(const Graph& graph) {
+  const Bytes needed = reference_bytes(graph);
+  const Bytes available = available_memory();
+  if (needed <= available) return;
+  throw Error("not-enough-memory", {},
+              fmt::format("the unsharded reference run of {} needs {}, and {} are available",
+                          graph.name, human(needed), human(available)),
+              "--check-steps 0 leaves the comparison out");
 }
 
 void keep_results(const Graph& graph, std::vector<HostTensor> results, FunctionOutcome& outcome) {
@@ -86,6 +71,27 @@ void keep_results(const Graph& graph, std::vector<HostTensor> results, FunctionO
     auto& list = graph.outputs[output].state_leaf >= 0 ? outcome.state : outcome.results;
     list.push_back({graph.outputs[output].path, std::move(results[output])});
   }
+}
+
+/// Runs the compared steps; each is compared with the unsharded step from the same state.
+void compare_steps(Cluster& cluster, const PlannedFunction& function,
+                   std::vector<HostTensor> arguments, Progress& progress,
+                   FunctionOutcome& outcome) {
+  const Graph& graph = function.sharded.graph;
+  FunctionRun& run = outcome.run;
+  check_reference_memory(graph);
+  std::vector<HostTensor> results;
+  for (int step = 0; step < run.compared_steps; ++step) {
+    progress.say(fmt::format("comparing {} with the unsharded reference, step {} of {}", run.title,
+                             step + 1, run.compared_steps));
+    cluster.run();
+    results = read_results(cluster, function.program);
+    StepComparison found = compare_step(graph, arguments, results);
+    keep_worse(run.differences, std::move(found.differences));
+    run.undetermined += found.undetermined;
+    take_state(graph, results, arguments);
+  }
+  keep_results(graph, std::move(results), outcome);
 }
 
 void time_and_count(Cluster& cluster, const Options& options, Progress& progress,
@@ -103,25 +109,17 @@ void time_and_count(Cluster& cluster, const Options& options, Progress& progress
 
 }  // namespace
 
-FunctionOutcome run_function(const PlannedFunction& function, const std::string& title,
-                             const RunArrays& arrays, int compared_steps, const Options& options,
-                             Progress& progress) {
+FunctionOutcome run_function(Cluster& cluster, const PlannedFunction& function,
+                             const std::string& title, const RunArrays& arrays, int compared_steps,
+                             const Options& options, Progress& progress) {
   const Graph& graph = function.sharded.graph;
   FunctionOutcome outcome;
   outcome.run.title = title;
   outcome.run.function = &function;
   outcome.run.compared_steps = compared_steps;
-  Cluster cluster(function.program, {options.workers});
-  outcome.workers = cluster.workers();
   const std::vector<HostTensor> arguments = arguments_of(graph, arrays);
   feed(cluster, arguments);
-  for (int step = 0; step < compared_steps; ++step) cluster.run();
-  if (compared_steps > 0) {
-    std::vector<HostTensor> results = read_results(cluster, function.program);
-    outcome.run.differences =
-        differences(graph, results, reference_results(graph, arguments, compared_steps, progress));
-    keep_results(graph, std::move(results), outcome);
-  }
+  if (compared_steps > 0) compare_steps(cluster, function, arguments, progress, outcome);
   time_and_count(cluster, options, progress, outcome.run);
   return outcome;
 }

@@ -16,13 +16,12 @@ struct FunctionOutcome {
   FunctionRun run;
   std::vector<NamedTensor> state;    ///< by path; empty when the function returns no state
   std::vector<NamedTensor> results;  ///< the other results by path
-  int workers = 1;
 };
 
-/// Runs `compared_steps` steps (0: none is compared), compares, then times and counts as `options`
-/// say. Throws what `Cluster` throws.
-FunctionOutcome run_function(const PlannedFunction& function, const std::string& title,
-                             const RunArrays& arrays, int compared_steps, const Options& options,
-                             Progress& progress);
+/// Runs `compared_steps` steps on `cluster`, which has the function's program (0: none is
+/// compared), compares, then times and counts as `options` say. Throws what `Cluster` throws.
+FunctionOutcome run_function(Cluster& cluster, const PlannedFunction& function,
+                             const std::string& title, const RunArrays& arrays, int compared_steps,
+                             const Options& options, Progress& progress);
 
 }  // namespace shard

@@ -238,6 +238,7 @@ Json run_function_json(const FunctionRun& run) {
   for (const Difference& one : run.differences) differences.push_back(difference_json(one));
   return {{"name", run.function->sharded.graph.name},
           {"compared_steps", run.compared_steps},
+          {"undetermined_elements", run.undetermined},
           {"differences", differences},
           {"outputs", arrays_json(output_rows(*run.function))},
           {"timing", timing_json(run.timing)},

@@ -140,6 +140,8 @@ constexpr KeyRow run_keys[] = {
     {"functions", "array", "the train step where there is one, then apply"},
     {"functions[].name", "string", "train_step or apply"},
     {"functions[].compared_steps", "integer", "steps before the comparison"},
+    {"functions[].undetermined_elements", "integer",
+     "of updates whose gradient is 0 within rounding; each is inside the range that leaves"},
     {"functions[].differences", "array", "from the unsharded run, one per result"},
     {"functions[].differences[].path", "string", ""},
     {"functions[].differences[].largest_relative", "number", "relative to the largest magnitude"},

@@ -19,6 +19,9 @@ struct FunctionRun {
   std::vector<Difference>
       differences;  ///< from the unsharded run, one per output; empty: not compared
   int compared_steps = 1;
+  /// Elements that differ because their update hangs on a gradient within its rounding error; see
+  /// exec/compare_step.h.
+  std::int64_t undetermined = 0;
   std::optional<Timing> timing;  ///< nothing: not timed
   Counters counters;             ///< of profiled steps
 

@@ -43,13 +43,18 @@ std::string verify_line(const FunctionRun& run, const Layout& layout) {
           ? outputs_text(run)
           : counted(static_cast<std::int64_t>(run.differences.size()), "array");
   const std::string steps =
-      run.compared_steps == 1 ? "" : fmt::format(" after {} steps", run.compared_steps);
+      run.compared_steps == 1 ? "" : fmt::format(" in each of {} steps", run.compared_steps);
   const std::string found = worst->has_non_finite
                                 ? fmt::format("not a number at {}", worst->name)
                                 : fmt::format("largest difference {:.1e} (tolerance {:.0e}, at {})",
                                               worst->largest, worst->tolerance, worst->name);
-  return fmt::format("{:<11} {} the unsharded run{}: {}, {}  {}\n", run.title,
-                     run.results_equal() ? "equal to" : "DIFFERS FROM", steps, what, found,
+  const std::string range =
+      run.undetermined == 0
+          ? ""
+          : fmt::format(", but for {} of an update whose gradient is 0 within rounding",
+                        counted(run.undetermined, "element"));
+  return fmt::format("{:<11} {} the unsharded run{}: {}, {}{}  {}\n", run.title,
+                     run.results_equal() ? "equal to" : "DIFFERS FROM", steps, what, found, range,
                      verdict_word(layout, run.results_equal()));
 }
 

@@ -1,0 +1,34 @@
+#pragma once
+// One executed step compared with the unsharded reference.
+//
+// An optimizer may make much of little: the first step of adam goes one learning rate in the
+// direction of the gradient's *sign*. Where a gradient is smaller than its own rounding error, that
+// sign is not determined, and two correct runs may differ by two learning rates there. So the
+// results of an update are compared with a range: what the update gives for the reference's
+// gradient and for that gradient moved by its tolerance either way.
+
+#include <cstdint>
+#include <vector>
+
+#include "exec/measure.h"
+#include "model/graph.h"
+
+namespace shard {
+
+struct StepComparison {
+  std::vector<Difference> differences;  ///< one per output of the graph
+  /// Elements, of all outputs together, that differ by more than the tolerance and hang on such a
+  /// gradient.
+  std::int64_t undetermined = 0;
+};
+
+/// Compares `actual`, one array per output of `graph`, with what the reference gives for `inputs`.
+StepComparison compare_step(const Graph& graph, const std::vector<HostTensor>& inputs,
+                            const std::vector<HostTensor>& actual);
+
+/// How far a result may be from the reference, relative to its largest magnitude. The executor adds
+/// in another order and in the array's own precision, the reference in double; for products of a
+/// thousand terms and sums over them that is some ten units in the last place.
+double comparison_tolerance(DType dtype);
+
+}  // namespace shard
