@@ -52,12 +52,12 @@ class ProgramReader {
   Bytes bytes() { return Bytes(in_.integer()); }
 
   template <class Enum>
-  Enum named() {
+  Enum named(const char* what) {
     const auto found = spmd::named<Enum>(in_.peek());
     if (!found) {
       std::vector<std::string> known;
       for (const std::string_view one : spmd::words<Enum>()) known.emplace_back(one);
-      in_.fail("one of the words below", known);
+      in_.fail(what, known);
     }
     in_.take(in_.peek());
     return *found;
@@ -194,7 +194,7 @@ class ProgramReader {
     port.path = in_.quoted();
     port.global = type();
     port.sharding = sharding();
-    port.role = named<Role>();
+    port.role = named<Role>("a role");
     if (in_.take("leaf")) port.state_leaf = small();
     return port;
   }
@@ -220,7 +220,7 @@ class ProgramReader {
           "");
     Buffer entry;
     entry.type = type();
-    entry.category = named<Category>();
+    entry.category = named<Category>("a category");
     in_.expect("at");
     entry.offset = bytes();
     if (in_.take("over")) entry.alias_of = buffer();
@@ -269,7 +269,7 @@ class ProgramReader {
     }
     read_action(instruction);
     in_.expect(";");
-    instruction.phase = named<Phase>();
+    instruction.phase = named<Phase>("a phase");
     if (in_.take("node")) instruction.node = static_cast<NodeId>(small());
     if (in_.take("repeat")) {
       instruction.iteration.repeat = small();
@@ -319,7 +319,7 @@ class ProgramReader {
     try {
       return read_attributes(text);
     } catch (const std::invalid_argument& failure) {
-      in_.fail_at(start, std::string("attributes: ") + failure.what(), "");
+      in_.fail_at(start, failure.what(), "");
     }
   }
 
@@ -341,8 +341,8 @@ class ProgramReader {
     collective.wire = bytes();
     in_.expect("because");
     CollectiveReason& why = collective.why;
-    why.kind = named<CollectiveReason::Kind>();
-    why.phase = named<Phase>();
+    why.kind = named<CollectiveReason::Kind>("a reason");
+    why.phase = named<Phase>("a phase");
     if (in_.take("node")) why.node = static_cast<NodeId>(small());
     if (in_.take("over")) why.label = in_.quoted();
     if (in_.take("from")) why.from_spec = in_.quoted();
@@ -364,7 +364,7 @@ class ProgramReader {
     memory.live_at_peak = buffers_in_parentheses();
     in_.end_line();
     while (!in_.is_at_end()) {
-      const Category category = named<Category>();
+      const Category category = named<Category>("a category");
       memory.by_category.push_back({category, bytes()});
       in_.end_line();
     }
