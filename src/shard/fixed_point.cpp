@@ -20,9 +20,8 @@ class FixedPoint {
       for (const int slot : flow.nodes[i].results) touch(slot, static_cast<int>(i));
     }
     for (const FlowResult& result : flow.results) {
-      FlowNode edge{FlowKind::edge, {}, {result.returned}, {result.result}, NodeId::none};
-      edge.rule = identity_rule(flow.slots[static_cast<std::size_t>(result.returned)].shape, 1);
-      result_edges_.push_back(std::move(edge));
+      result_edges_.push_back(
+          {FlowKind::edge, result.rule, {result.returned}, {result.result}, NodeId::none});
     }
   }
 

@@ -49,9 +49,9 @@ int FlowBuilder::define(int value, const Shape& shape, const Sharding* given) {
   return slot;
 }
 
-void FlowBuilder::define_constant(int value, const Shape& shape, FlowKind kind, FactorRule rule,
+void FlowBuilder::define_constant(int value, const Shape& shape, FlowKind kind, int rule,
                                   std::vector<int> operands, NodeId origin) {
-  constants_.emplace(value, Constant{shape, kind, std::move(rule), std::move(operands), origin});
+  constants_.emplace(value, Constant{shape, kind, rule, std::move(operands), origin});
 }
 
 bool FlowBuilder::is_constant(int value) const { return constants_.count(resolved(value)) > 0; }
@@ -78,17 +78,28 @@ int FlowBuilder::use(int value) {
 
 int FlowBuilder::slot(int value) const { return entry(slot_of_, resolved(value)); }
 
-void FlowBuilder::add_node(FlowKind kind, FactorRule rule, std::vector<int> operands,
+int FlowBuilder::add_rule(FactorRule rule) {
+  graph_.rules.push_back(std::move(rule));
+  return static_cast<int>(graph_.rules.size()) - 1;
+}
+
+void FlowBuilder::add_node(FlowKind kind, int rule, std::vector<int> operands,
                            std::vector<int> results, NodeId origin) {
-  SHARD_CHECK(rule.operands.size() == operands.size() && rule.results.size() == results.size(),
+  const FactorRule& used = graph_.rules[static_cast<std::size_t>(rule)];
+  SHARD_CHECK(used.operands.size() == operands.size() && used.results.size() == results.size(),
               "a rule has one entry per operand and result");
-  graph_.nodes.push_back({kind, std::move(rule), std::move(operands), std::move(results), origin});
+  graph_.nodes.push_back({kind, rule, std::move(operands), std::move(results), origin});
 }
 
 void FlowBuilder::add_edge(std::vector<int> sources, int target, NodeId origin) {
-  FactorRule rule =
-      identity_rule(graph_.slots[static_cast<std::size_t>(target)].shape, sources.size());
-  add_node(FlowKind::edge, std::move(rule), std::move(sources), {target}, origin);
+  const int rule = edge_rule(graph_.slots[static_cast<std::size_t>(target)].shape, sources.size());
+  add_node(FlowKind::edge, rule, std::move(sources), {target}, origin);
+}
+
+int FlowBuilder::edge_rule(const Shape& shape, std::size_t sources) {
+  const auto [found, is_new] = edge_rules_.try_emplace({shape, sources}, 0);
+  if (is_new) found->second = add_rule(identity_rule(shape, sources));
+  return found->second;
 }
 
 void FlowBuilder::constrain(int operand, const Sharding& sharding) {
@@ -99,7 +110,7 @@ void FlowBuilder::add_result(int value, const Sharding* given) {
   const int returned = use(value);
   const Shape shape = graph_.slots[static_cast<std::size_t>(returned)].shape;
   const int result = new_slot(-1, shape, given);
-  graph_.results.push_back({returned, result});
+  graph_.results.push_back({returned, result, edge_rule(shape, 1)});
 }
 
 FlowGraph FlowBuilder::finish() {

@@ -4,6 +4,7 @@
 // does not leak to another; a loop's carry is one slot inside and after the loop.
 
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -32,7 +33,7 @@ struct FlowSlot {
 
 struct FlowNode {
   FlowKind kind = FlowKind::other;
-  FactorRule rule;
+  int rule = 0;               ///< index into FlowGraph::rules
   std::vector<int> operands;  ///< slots
   std::vector<int> results;
   NodeId origin = NodeId::none;
@@ -42,6 +43,7 @@ struct FlowNode {
 struct FlowResult {
   int returned = 0;
   int result = 0;
+  int rule = 0;  ///< of the edge between them
 };
 
 /// One dim's growth, in the order it happened.
@@ -55,6 +57,7 @@ struct Gain {
 };
 
 struct FlowGraph {
+  std::vector<FactorRule> rules;  ///< nodes that are alike share one
   std::vector<FlowSlot> slots;
   std::vector<FlowNode> nodes;  ///< in program order
   std::vector<FlowResult> results;
@@ -71,8 +74,8 @@ class FlowBuilder {
   /// A value with its slot; `given` is its sharding or nothing.
   int define(int value, const Shape& shape, const Sharding* given = nullptr);
   /// A value computed from constants alone: gets a slot (and a node) for each use. A constant
-  /// itself has no operands and an empty rule.
-  void define_constant(int value, const Shape& shape, FlowKind kind, FactorRule rule,
+  /// itself has no operands, and its rule is not looked at.
+  void define_constant(int value, const Shape& shape, FlowKind kind, int rule,
                        std::vector<int> operands, NodeId origin);
   bool is_constant(int value) const;
   /// `value` is `target` under another name: a loop's region argument and the loop's result.
@@ -83,7 +86,9 @@ class FlowBuilder {
   /// The slot of a defined value (following aliases), -1 for constants.
   int slot(int value) const;
 
-  void add_node(FlowKind kind, FactorRule rule, std::vector<int> operands, std::vector<int> results,
+  /// A rule for `add_node` and `define_constant`, which may use it any number of times.
+  int add_rule(FactorRule rule);
+  void add_node(FlowKind kind, int rule, std::vector<int> operands, std::vector<int> results,
                 NodeId origin);
   /// Data flow from several slots to one.
   void add_edge(std::vector<int> sources, int target, NodeId origin);
@@ -102,18 +107,20 @@ class FlowBuilder {
   struct Constant {
     Shape shape;
     FlowKind kind = FlowKind::other;
-    FactorRule rule;
+    int rule = 0;
     std::vector<int> operands;
     NodeId origin = NodeId::none;
   };
   int resolved(int value) const;
+  int edge_rule(const Shape& shape, std::size_t sources);
   int new_slot(int value, const Shape& shape, const Sharding* given);
 
   FlowGraph graph_;
   std::vector<int> slot_of_;   ///< by value, -1 for none
   std::vector<int> alias_of_;  ///< by value, -1 for none
   std::map<int, Constant> constants_;
-  std::map<int, std::vector<Sharding>> constraints_;  ///< by slot, in program order
+  std::map<std::pair<Shape, std::size_t>, int> edge_rules_;  ///< by shape and sources
+  std::map<int, std::vector<Sharding>> constraints_;         ///< by slot, in program order
 };
 
 }  // namespace shard

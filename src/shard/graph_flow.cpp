@@ -1,6 +1,7 @@
 #include "shard/graph_flow.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/check.h"
@@ -47,9 +48,45 @@ FactorRule slice_rule(const Shape& stacked, bool is_output) {
   return rule;
 }
 
+/// One rule for all nodes of the same op on the same shapes with the same attributes: working a
+/// rule out costs more than propagating through it, and layers repeat.
+class SharedRules {
+ public:
+  explicit SharedRules(const Graph& graph) : graph_(graph) {}
+
+  int rule(const Node& node, FlowBuilder& builder) {
+    key_.assign(1, static_cast<std::int64_t>(node.op));
+    for (const ValueId operand : node.operands) add(operand);
+    for (const ValueId result : node.results) add(result);
+    std::vector<Made>& alike = made_[key_];
+    for (const Made& one : alike) {
+      if (*one.attributes == node.attributes) return one.rule;
+    }
+    alike.push_back({&node.attributes, builder.add_rule(rule_of(graph_, node))});
+    return alike.back().rule;
+  }
+
+ private:
+  struct Made {
+    const Attributes* attributes = nullptr;
+    int rule = 0;
+  };
+
+  void add(ValueId value) {
+    const Shape& shape = graph_.value(value).type.shape;
+    key_.push_back(static_cast<std::int64_t>(shape.size()));
+    key_.insert(key_.end(), shape.begin(), shape.end());
+  }
+
+  const Graph& graph_;
+  std::map<std::vector<std::int64_t>, std::vector<Made>> made_;  ///< by op, ranks and sizes
+  std::vector<std::int64_t> key_;
+};
+
 class GraphWalk {
  public:
-  GraphWalk(const Graph& graph, const GivenShardings& given) : graph_(graph), given_(given) {}
+  GraphWalk(const Graph& graph, const GivenShardings& given)
+      : graph_(graph), given_(given), rules_(graph) {}
 
   GraphFlow run() {
     for (const ValueId value : graph_.body().parameters) define(value);
@@ -105,7 +142,7 @@ class GraphWalk {
   }
 
   void define_constant(NodeId id, const Node& node) {
-    const FactorRule rule = node.operands.empty() ? FactorRule{} : rule_of(graph_, node);
+    const int rule = node.operands.empty() ? -1 : rules_.rule(node, builder_);
     const ValueId value = node.results.front();
     builder_.define_constant(static_cast<int>(value), shape_of(value), kind_of(def(node.op)), rule,
                              numbers_of(node.operands), id);
@@ -119,7 +156,7 @@ class GraphWalk {
       for (const ValueId result : node.results) define(result);
     }
     SHARD_CHECK(def(node.op).factor_rule != nullptr, "an op with operands has a factor rule");
-    builder_.add_node(kind_of(def(node.op)), rule_of(graph_, node), std::move(operands),
+    builder_.add_node(kind_of(def(node.op)), rules_.rule(node, builder_), std::move(operands),
                       slots(node.results), id);
   }
 
@@ -149,8 +186,8 @@ class GraphWalk {
       if (i < carries) {
         builder_.add_edge({operands[i], next}, result, id);
       } else {
-        builder_.add_node(FlowKind::slice, slice_rule(shape_of(node.results[i]), true), {next},
-                          {result}, id);
+        const int rule = builder_.add_rule(slice_rule(shape_of(node.results[i]), true));
+        builder_.add_node(FlowKind::slice, rule, {next}, {result}, id);
       }
     }
   }
@@ -165,7 +202,8 @@ class GraphWalk {
     const int inside = define(parameter);
     if (is_slice) {
       const Shape& stacked = builder_.graph().slots[static_cast<std::size_t>(operand)].shape;
-      builder_.add_node(FlowKind::slice, slice_rule(stacked, false), {operand}, {inside}, id);
+      const int rule = builder_.add_rule(slice_rule(stacked, false));
+      builder_.add_node(FlowKind::slice, rule, {operand}, {inside}, id);
     } else {
       builder_.add_edge({operand}, inside, id);
     }
@@ -195,6 +233,7 @@ class GraphWalk {
   const Graph& graph_;
   const GivenShardings& given_;
   FlowBuilder builder_;
+  SharedRules rules_;
   std::vector<ConstantUse> constant_uses_;
 };
 

@@ -77,12 +77,13 @@ class Explainer {
 
   /// The first label among the dims that are this factor, operands first.
   std::string label_of(const FlowNode& node, int factor) const {
+    const FactorRule& rule = flow_.rules[static_cast<std::size_t>(node.rule)];
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
-      const std::string label = label_in(node.operands[i], node.rule.operands[i], factor);
+      const std::string label = label_in(node.operands[i], rule.operands[i], factor);
       if (!label.empty()) return label;
     }
     for (std::size_t i = 0; i < node.results.size(); ++i) {
-      const std::string label = label_in(node.results[i], node.rule.results[i], factor);
+      const std::string label = label_in(node.results[i], rule.results[i], factor);
       if (!label.empty()) return label;
     }
     return {};
@@ -119,13 +120,37 @@ std::vector<ValueReasons> reasons_of_slots(const FlowGraph& flow, const FlowOutc
   return reasons;
 }
 
+/// A slot's reasons go to the value it was made for; a loop's carry parameter, which shares the
+/// slot of the final value, gets a copy.
+std::vector<ValueReasons> reasons_of_values(const Graph& graph, const GraphFlow& made,
+                                            std::vector<ValueReasons> by_slot) {
+  std::vector<ValueReasons> reasons(graph.values.size());
+  const auto owner = [&](int slot) {
+    return index_of(made.flow.slots[static_cast<std::size_t>(slot)].value);
+  };
+  for (std::size_t value = 0; value < reasons.size(); ++value) {
+    const int slot = made.slot_of[value];
+    if (slot < 0) {
+      reasons[value].resize(graph.values[value].type.shape.size());
+    } else if (owner(slot) != value) {
+      reasons[value] = by_slot[static_cast<std::size_t>(slot)];
+    }
+  }
+  for (std::size_t value = 0; value < reasons.size(); ++value) {
+    const int slot = made.slot_of[value];
+    if (slot < 0 || owner(slot) != value) continue;
+    reasons[value] = std::move(by_slot[static_cast<std::size_t>(slot)]);
+  }
+  return reasons;
+}
+
 }  // namespace
 
 Propagation propagate(Graph graph, const Mesh& mesh, const GivenShardings& given) {
   GraphFlow made = flow_of(graph, given);
   const FlowOutcome outcome = reach_fixed_point(made.flow);
   const Explainer explainer(graph, mesh, made.flow);
-  const std::vector<ValueReasons> by_slot = reasons_of_slots(made.flow, outcome, explainer);
+  std::vector<ValueReasons> by_slot = reasons_of_slots(made.flow, outcome, explainer);
 
   Propagation done;
   for (std::size_t value = 0; value < graph.values.size(); ++value) {
@@ -133,8 +158,8 @@ Propagation propagate(Graph graph, const Mesh& mesh, const GivenShardings& given
     const std::size_t rank = graph.values[value].type.shape.size();
     done.shardings.push_back(slot < 0 ? replicated_sharding(static_cast<int>(rank))
                                       : made.flow.slots[static_cast<std::size_t>(slot)].sharding);
-    done.reasons.push_back(slot < 0 ? ValueReasons(rank) : by_slot[static_cast<std::size_t>(slot)]);
   }
+  done.reasons = reasons_of_values(graph, made, std::move(by_slot));
   for (const FlowResult& result : made.flow.results) {
     done.results.push_back(made.flow.slots[static_cast<std::size_t>(result.result)].sharding);
   }

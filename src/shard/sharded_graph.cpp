@@ -1,6 +1,7 @@
 #include "shard/sharded_graph.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "shard/axes.h"
 #include "shard/boundary.h"
@@ -160,7 +161,11 @@ void join_reasons(ShardedGraph& sharded, std::vector<ValueReasons> before, Propa
           own[dim].front().kind == ReasonKind::unannotated) {
         own[dim].clear();
       }
-      own[dim].insert(own[dim].end(), gained.begin(), gained.end());
+      if (own[dim].empty()) {
+        own[dim] = std::move(gained);
+      } else {
+        std::move(gained.begin(), gained.end(), std::back_inserter(own[dim]));
+      }
     }
   }
 }

@@ -102,6 +102,7 @@ const std::vector<int>& Stepper::run(const FlowNode& node, int index, const Regi
 /// Projects all tensors; false when there is nothing to propagate.
 bool Stepper::load(const FlowNode& node, const Regime& regime) {
   node_ = &node;
+  rule_ = &flow_.rules[static_cast<std::size_t>(node.rule)];
   regime_ = regime;
   slots_.assign(node.operands.begin(), node.operands.end());
   slots_.insert(slots_.end(), node.results.begin(), node.results.end());
@@ -109,7 +110,7 @@ bool Stepper::load(const FlowNode& node, const Regime& regime) {
     return has_axes(flow_.slots[static_cast<std::size_t>(slot)].sharding);
   };
   if (regime == Regime{} || std::none_of(slots_.begin(), slots_.end(), is_split)) return false;
-  const std::size_t factors = node.rule.factors.size();
+  const std::size_t factors = rule_->factors.size();
   if (shares_.size() < slots_.size()) shares_.resize(slots_.size());
   if (wanted_.size() < factors) wanted_.resize(factors);
   source_.assign(factors, -1);
@@ -119,7 +120,7 @@ bool Stepper::load(const FlowNode& node, const Regime& regime) {
     std::vector<FactorShare>& shares = shares_[static_cast<std::size_t>(tensor)];
     if (shares.size() != factors) shares.resize(factors);
     const int slot = slots_[static_cast<std::size_t>(tensor)];
-    project(flow_.slots[static_cast<std::size_t>(slot)].sharding, layout(tensor), node.rule.factors,
+    project(flow_.slots[static_cast<std::size_t>(slot)].sharding, layout(tensor), rule_->factors,
             shares);
     sizes_.push_back(tensor_size(tensor));
   }
@@ -129,19 +130,19 @@ bool Stepper::load(const FlowNode& node, const Regime& regime) {
 const TensorFactors& Stepper::layout(int tensor) const {
   const std::size_t at = static_cast<std::size_t>(tensor);
   const std::size_t operands = node_->operands.size();
-  return at < operands ? node_->rule.operands[at] : node_->rule.results[at - operands];
+  return at < operands ? rule_->operands[at] : rule_->results[at - operands];
 }
 
 std::int64_t Stepper::tensor_size(int tensor) const {
   std::int64_t size = 1;
   for (const std::vector<int>& dim : layout(tensor)) {
-    for (const int factor : dim) size *= node_->rule.factors[static_cast<std::size_t>(factor)].size;
+    for (const int factor : dim) size *= rule_->factors[static_cast<std::size_t>(factor)].size;
   }
   return size;
 }
 
 Directions Stepper::directions_of(int factor) const {
-  const Factor& own = node_->rule.factors[static_cast<std::size_t>(factor)];
+  const Factor& own = rule_->factors[static_cast<std::size_t>(factor)];
   if (own.is_blocked) return {};
   return own.kind == FactorKind::pass_through ? regime_.pass_through : regime_.others;
 }
@@ -187,7 +188,7 @@ void Stepper::filter(Axes& axes, int factor, int tensor) {
     const Sharding& sharding = flow_.slots[static_cast<std::size_t>(slot)].sharding;
     cut_overlapping(axes, sharding.replicated);
     cut_overlapping(axes, sharding.unreduced);
-    keep_fitting(axes, own, node_->rule.factors[static_cast<std::size_t>(factor)].size);
+    keep_fitting(axes, own, rule_->factors[static_cast<std::size_t>(factor)].size);
   }
   cut_taken(axes, factor, tensor);
 }
@@ -301,8 +302,7 @@ void Stepper::write_tensor(int tensor, int index) {
   const TensorFactors& dims = layout(tensor);
   bool is_changed = false;
   for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-    Axes axes =
-        unproject(shares_[static_cast<std::size_t>(tensor)], dims[dim], node_->rule.factors);
+    Axes axes = unproject(shares_[static_cast<std::size_t>(tensor)], dims[dim], rule_->factors);
     if (axes == sharding.dims[dim].axes) continue;
     is_changed = true;
     if (is_strict_prefix(sharding.dims[dim].axes, axes)) {

@@ -68,7 +68,7 @@ class Stepper {
  private:
   bool load(const FlowNode& node, const Regime& regime);
   int tensor_count() const { return static_cast<int>(slots_.size()); }
-  int factor_count() const { return static_cast<int>(node_->rule.factors.size()); }
+  int factor_count() const { return static_cast<int>(rule_->factors.size()); }
   FactorShare& share(int tensor, int factor) {
     return shares_[static_cast<std::size_t>(tensor)][static_cast<std::size_t>(factor)];
   }
@@ -100,6 +100,7 @@ class Stepper {
 
   // Of the node at hand: tensors are its operands, then its results.
   const FlowNode* node_ = nullptr;
+  const FactorRule* rule_ = nullptr;
   Regime regime_;
   std::vector<int> slots_;
   std::vector<std::vector<FactorShare>> shares_;  ///< by tensor, by factor

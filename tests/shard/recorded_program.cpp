@@ -182,10 +182,10 @@ class Reader {
   void add_constant(const json& op) {
     const json& result = op.at("out").at(0);
     declare(result);
-    FactorRule rule;
-    if (op.contains("rule")) rule = read_rule(op.at("rule").get<std::string>());
+    const bool has_rule = op.contains("rule");
+    const int rule = has_rule ? builder_.add_rule(read_rule(op.at("rule").get<std::string>())) : -1;
     builder_.define_constant(result.at(0).get<int>(), read_shape(result.at(1).get<std::string>()),
-                             kind_of(op.at("op").get<std::string>()), std::move(rule),
+                             kind_of(op.at("op").get<std::string>()), rule,
                              op.at("in").get<std::vector<int>>(), NodeId::none);
   }
 
@@ -205,8 +205,8 @@ class Reader {
       builder_.constrain(operands.front(), *sharding(op.at("attrs").at("spec")));
     }
     if (!op.contains("rule")) return;
-    builder_.add_node(kind_of(name), read_rule(op.at("rule").get<std::string>()),
-                      std::move(operands), std::move(results), NodeId::none);
+    const int rule = builder_.add_rule(read_rule(op.at("rule").get<std::string>()));
+    builder_.add_node(kind_of(name), rule, std::move(operands), std::move(results), NodeId::none);
   }
 
   bool add_while(const json& op) {
