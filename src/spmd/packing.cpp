@@ -123,6 +123,7 @@ Offsets pack_by_time(const std::vector<Block>& blocks) {
   FreeGaps gaps;
   Offsets offsets(blocks.size());
   for (const std::size_t block : order) {
+    if (blocks[block].bytes == 0) continue;  // anywhere will do
     while (!endings.empty() && endings.top().first < blocks[block].life.first) {
       const std::size_t ended = endings.top().second;
       gaps.give_back(offsets[ended], blocks[ended].bytes);

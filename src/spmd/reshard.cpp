@@ -140,15 +140,24 @@ bool is_usable(const std::vector<SequenceStep>& steps, const Shape& shape, const
          });
 }
 
+/// The axes with which both lists begin; the last one may be a leading part of either's.
+Axes common_prefix(const Axes& one, const Axes& other) {
+  Axes shared;
+  for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
+    if (is_prefix(one[i], other[i]))
+      shared.push_back(one[i]);
+    else if (is_prefix(other[i], one[i]))
+      shared.push_back(other[i]);
+    if (one[i] != other[i]) break;
+  }
+  return shared;
+}
+
 /// The way that always works: gathers what is not common to both sides, then slices.
 std::vector<SequenceStep> gather_then_slice(const AxesPerDim& start, const AxesPerDim& goal) {
-  AxesPerDim shared(start.size());
-  for (std::size_t dim = 0; dim < start.size(); ++dim) {
-    const Axes ins = spmd::aligned({start[dim]}, {goal[dim]}).front();
-    const Axes outs = spmd::aligned({goal[dim]}, {start[dim]}).front();
-    const auto last = std::mismatch(ins.begin(), ins.end(), outs.begin(), outs.end()).first;
-    shared[dim] = spmd::merged(Axes(ins.begin(), last));
-  }
+  AxesPerDim shared;
+  for (std::size_t dim = 0; dim < start.size(); ++dim)
+    shared.push_back(common_prefix(start[dim], goal[dim]));
   return {{CollectiveKind::all_gather, shared, {}}, {CollectiveKind::all_slice, goal, {}}};
 }
 

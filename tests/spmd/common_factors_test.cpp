@@ -1,0 +1,77 @@
+// With which axes an op runs whose operands and result are split in different ways.
+
+#include <doctest/doctest.h>
+
+#include "ops/op.h"
+#include "shard/recorded_program.h"
+#include "spmd/common_factors.h"
+
+using namespace shard;
+using namespace shard::tests;
+
+namespace {
+
+/// lhs, rhs and result of a product while it runs, then the axes of its partial sums.
+std::string product_runs_as(const Shape& lhs, const Shape& rhs, const std::string& lhs_axes,
+                            const std::string& rhs_axes, const std::string& result_axes) {
+  const Mesh mesh({{MeshAxis("x"), 4, {}}, {MeshAxis("y"), 2, {}}});
+  using Dims = std::vector<std::int64_t>;
+  const Attributes attributes{{"lhs_batch", Dims{}},
+                              {"rhs_batch", Dims{}},
+                              {"lhs_contract", Dims{1}},
+                              {"rhs_contract", Dims{0}}};
+  const Shape result{lhs[0], rhs[1]};
+  const std::vector<TensorType> operands{{DType::f32, lhs}, {DType::f32, rhs}};
+  const std::vector<TensorType> results{{DType::f32, result}};
+  const FactorRule rule = factor_rule(Op::dot, operands, results, attributes);
+  std::vector<spmd::AxesPerDim> axes;
+  for (const std::string& text : {lhs_axes, rhs_axes, result_axes})
+    axes.push_back(spmd::axes_of(read_sharding(mesh, text)));
+  const auto common = spmd::choose_common_factors(rule, {lhs, rhs, result}, axes);
+  std::string text;
+  for (const spmd::AxesPerDim& tensor : common.tensors)
+    text += recorded_form(mesh, spmd::with_axes(tensor)) + " ";
+  text += "sum";
+  for (const AxisRef& axis : common.reduced) text += " " + to_string(mesh, axis);
+  return text;
+}
+
+std::string small_product(const std::string& lhs, const std::string& rhs,
+                          const std::string& result) {
+  return product_runs_as({8, 32}, {32, 16}, lhs, rhs, result);
+}
+
+}  // namespace
+
+TEST_CASE("operands that agree are left alone") {
+  CHECK(small_product("[{x}, {}]", "[{}, {y}]", "[{x}, {y}]") ==
+        "[{x}, {}] [{}, {y}] [{x}, {y}] sum");
+  CHECK(small_product("[{x}, {y}]", "[{y}, {}]", "[{x}, {}]") ==
+        "[{x}, {y}] [{y}, {}] [{x}, {}] sum y");
+}
+
+TEST_CASE("the result of a contraction over split dims is partial before it is cut") {
+  CHECK(small_product("[{x}, {y}]", "[{y}, {}]", "[{x}, {y}]") ==
+        "[{x}, {y}] [{y}, {}] [{x}, {}] sum y");
+}
+
+TEST_CASE("what most elements agree on wins") {
+  CHECK(small_product("[{x}, {y}]", "[{}, {y}]", "[{x}, {y}]") ==
+        "[{x}, {}] [{}, {y}] [{x}, {y}] sum");
+  CHECK(small_product("[{x}, {y}]", "[{y}, {x}]", "[{}, {}]") ==
+        "[{}, {y}] [{y}, {x}] [{}, {x}] sum y");
+  CHECK(product_runs_as({16, 16}, {16, 16}, "[{x}, {y}]", "[{x}, {y}]", "[{x}, {y}]") ==
+        "[{x}, {}] [{}, {y}] [{x}, {y}] sum");
+  CHECK(product_runs_as({4, 4096}, {4096, 4096}, "[{x}, {}]", "[{x}, {}]", "[{x}, {}]") ==
+        "[{}, {x}] [{x}, {}] [{}, {}] sum x");
+}
+
+TEST_CASE("an op between two arrays follows the more split one") {
+  const Mesh mesh({{MeshAxis("x"), 4, {}}, {MeshAxis("y"), 2, {}}});
+  const std::vector<TensorType> type{{DType::f32, {8, 8}}};
+  const FactorRule rule = factor_rule(Op::relu, type, type, {});
+  const auto axes = [&](const char* text) { return spmd::axes_of(read_sharding(mesh, text)); };
+  const auto common =
+      spmd::choose_common_factors(rule, {{8, 8}, {8, 8}}, {axes("[{y}, {}]"), axes("[{x}, {y}]")});
+  CHECK(common.tensors == std::vector<spmd::AxesPerDim>{axes("[{x}, {y}]"), axes("[{x}, {y}]")});
+}
