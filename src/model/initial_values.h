@@ -14,7 +14,7 @@ namespace shard {
 
 /// Works out `init` for a parameter of this (unstacked) shape. The fans of a kernel are its last
 /// two sizes, times the others (Flax's variance_scaling). Errors: `unknown-init`,
-/// `unknown-argument`, `init-rank` (fans of a vector).
+/// `unknown-argument`, `init-rank` (fans of a vector), `not-yet`.
 std::optional<InitialValue> initial_value(const InitConfig& init, const Shape& shape,
                                           Diagnostics& diagnostics);
 

@@ -105,9 +105,9 @@ constexpr std::array<KeyRow, 20> key_rows = {{
     {key_keep_dims, "keep_dims", [](const LayerConfig& l) { return l.keep_dims; }},
     {key_number, "value", [](const LayerConfig& l) { return l.number.has_value(); }},
     {key_arguments, "arguments", [](const LayerConfig& l) { return !l.arguments.empty(); }},
-    {key_let, "let", [](const LayerConfig& l) { return l.let.has_value(); }},
-    {key_param, "param", [](const LayerConfig& l) { return l.param.has_value(); }},
-    {key_repeat, "repeat", [](const LayerConfig& l) { return l.repeat.has_value(); }},
+    {key_let, "expression", [](const LayerConfig& l) { return l.let.has_value(); }},
+    {key_param, "axes", [](const LayerConfig& l) { return l.param.has_value(); }},
+    {key_repeat, "block", [](const LayerConfig& l) { return l.repeat.has_value(); }},
 }};
 
 }  // namespace

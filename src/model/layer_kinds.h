@@ -37,6 +37,9 @@ enum LayerKey : unsigned {
   key_repeat = 1U << 19,
 };
 
+/// Keys without which a kind that takes them has nothing to work on.
+inline constexpr unsigned required_parts = key_let | key_param | key_repeat | key_layers;
+
 struct LayerKind {
   std::string_view word;
   int least_inputs;  ///< arrays; a layer that takes one works on the running value

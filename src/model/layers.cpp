@@ -80,6 +80,9 @@ ValueId call_kind(Lowering& lowering, Scope& scope, const LayerConfig& layer,
              static_cast<int>(call.inputs.size()))) {
     return ValueId::none;
   }
+  // A part that is missing was reported when the layers were checked.
+  const unsigned parts = kind.keys & required_parts;
+  if (parts != 0 && (keys_of(layer) & parts) != parts) return ValueId::none;
   lowering.builder.origin.name = call.path;
   return kind.lower(lowering, call);
 }

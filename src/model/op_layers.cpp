@@ -24,10 +24,11 @@ std::vector<Operand> operands_of(Lowering& lowering, const LayerCall& call) {
   }
   if (call.layer.number) operands.push_back(Operand::scalar(*call.layer.number));
   // `scale: heads`: a size where a number may stand.
-  for (const auto& [key, count] : call.layer.arguments) {
-    const auto size = lowering.count(count, call.scope);
-    if (size) operands.push_back(Operand::scalar(static_cast<double>(size->value)));
-  }
+  const LayerKind* kind = layer_kind(call.layer.kind);
+  if (call.layer.arguments.empty() || (kind->keys & key_number) == 0) return operands;
+  const auto size = lowering.count(call.layer.arguments.front().second, call.scope);
+  operands.push_back(size ? Operand::scalar(static_cast<double>(size->value))
+                          : Operand::array(ValueId::none));
   return operands;
 }
 
