@@ -9,7 +9,11 @@ namespace {
 // Beyond this a count of bytes does not fit in 63 bits.
 constexpr std::int64_t most_elements = std::int64_t{1} << 59;
 
-bool is_name(const TextNode& node) { return node.is_scalar() && !node.scalar.empty(); }
+bool is_name(const TextNode& node) {
+  if (!node.is_scalar() || node.scalar.empty()) return false;
+  if (node.quoted) return true;
+  return !read_number(node.scalar) && node.scalar != "true" && node.scalar != "false";
+}
 
 }  // namespace
 

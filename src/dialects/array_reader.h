@@ -32,6 +32,7 @@ class ArrayReader {
   void note_unread(const TextEntry& entry);
 
   Diagnostics& diagnostics() { return diagnostics_; }
+  bool has_arrays() const { return !arrays_.empty(); }
   std::vector<ArrayConfig> take_arrays() { return std::move(arrays_); }
 
  private:

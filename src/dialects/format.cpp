@@ -94,7 +94,7 @@ constexpr std::array<Word, 27> yaml_keys = {{
 }};
 
 // Keys that a JSON object has near its beginning, the telling ones first.
-constexpr std::array<Word, 9> json_keys = {{
+constexpr std::array<Word, 7> json_keys = {{
     {"\"partition_spec\"", Format::sharding_dump, "a dump of shardings"},
     {"\"Activation Sharding Dump\"", Format::activation_dump, "a dump of activation shardings"},
     {"\"weight_map\"", Format::safetensors_index, "the index of a safetensors checkpoint"},
@@ -102,8 +102,6 @@ constexpr std::array<Word, 9> json_keys = {{
     {"\"model_type\"", Format::unknown, "a Hugging Face config.json"},
     {"\"added_tokens\"", Format::unknown, "a tokenizer"},
     {"\"zero_optimization\"", Format::unknown, "a DeepSpeed configuration"},
-    {"\"logical_axes\"", Format::array_list, "a list of arrays"},
-    {"\"shape\"", Format::array_list, "a list of arrays"},
 }};
 
 std::string lower(std::string_view text) {
@@ -249,9 +247,9 @@ Sniffed sniff_brackets(std::string_view text) {
   const char second = next == text.npos ? '\0' : text[next];
   if (text[0] == '{') return sniff_object(text);
   if (text[0] == '[' && second == '{') {
-    const Sniffed found = sniff_object(text);
-    return found.format == Format::unknown ? Sniffed{Format::unknown, "a list of JSON objects"}
-                                           : found;
+    const bool has_arrays = text.find("\"name\"") != text.npos;
+    if (has_arrays) return {Format::array_list, "a list of arrays"};
+    return {Format::unknown, "a list of JSON objects"};
   }
   return {Format::python, "a list of pairs"};
 }

@@ -234,6 +234,9 @@ void read_text(const std::string& path, Sources& sources, ImportedArrays& result
   } else {
     for (const TextEntry& entry : root.entries) read_dumped(entry, result.arrays, reader);
   }
+  if (!reader.has_arrays() && !reader.diagnostics().has_errors()) {
+    reader.diagnostics().error("bad-array", root.at, "the file lists no arrays");
+  }
 }
 
 }  // namespace

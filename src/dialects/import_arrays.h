@@ -1,11 +1,10 @@
 #pragma once
 // Lists of arrays from the dumps and checkpoints that people have.
 //
-//   [{"name": ..., "shape": [...], "logical_axes": [...], "dtype": ...}, ...]    JSON or YAML
-//   {"NAME": {"partition_spec": [...], "shape": [...]}, ...}    MaxText's logical_shardings.json;
-//   with
-//                                        a "mesh" in each value the specs are mesh axes
-//   {"Activation Sharding Dump": [...]}  MaxText's input_shardings.json
+//   [{"name": ..., "shape": [...], "dtype": ..., "logical_axes": [...]}, ...]     JSON or YAML
+//   {"NAME": {"partition_spec": [...], "shape": [...]}, ...}     MaxText's logical_shardings.json;
+//       the specs are mesh axes where each value has a "mesh" (named_shardings.json)
+//   {"Activation Sharding Dump": [...]}     MaxText's input_shardings.json
 //   a safetensors file (its header alone is read), or the index of several
 
 #include <string>

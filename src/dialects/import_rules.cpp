@@ -129,6 +129,10 @@ ImportedRules import_rules(const std::string& path, const ImportOptions& options
   } else if (found.format == Format::python) {
     result.rules = read_python_rules(path, text, options.selected, diagnostics);
     result.files.push_back(path);
+    if (result.rules.mesh.empty() && options.overrides.mesh.empty()) {
+      diagnostics.note("mesh-missing", {path}, "the text says nothing about the mesh",
+                       "give it: --mesh data=8");
+    }
   } else {
     fail_unknown_format(path, found,
                         "rules: our YAML, a MaxText configuration, or lists of pairs in Python");

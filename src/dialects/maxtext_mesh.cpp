@@ -139,10 +139,13 @@ bool MeshReader::has_one_to_fill(const Group& group) {
 void MeshReader::fill(Group& group, std::optional<std::int64_t> count) {
   if (!has_one_to_fill(group) || !count) return;
   MeshOrigin origin;
+  int most_telling = -1;
   for (std::size_t i = 0; i < group.sizes.size(); ++i) {
     origin.axis_names.push_back(axes_[i].name.text());
-    const bool says_more = group.sizes[i] == to_fill || !origin.at.is_known();
-    if (says_more) origin.at = group.places[i];
+    const std::int64_t size = group.sizes[i];
+    const int telling = size == to_fill ? 2 : size > 1 ? 1 : 0;
+    if (telling > most_telling) origin.at = group.places[i];
+    most_telling = std::max(most_telling, telling);
   }
   try {
     const SizeGroup words = {group.name, group.name == "ici" ? "devices per slice" : "slices"};

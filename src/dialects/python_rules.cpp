@@ -301,10 +301,6 @@ RulesConfig RulesFinder::read(const std::string& selected) {
   rules.rules = rules_of(choose(selected));
   throw_in_file_order(diagnostics_);
   rules.mesh = mesh();
-  if (rules.mesh.empty()) {
-    diagnostics_.note("mesh-missing", {file_}, "the text says nothing about the mesh",
-                      "give it: --mesh data=8");
-  }
   return rules;
 }
 

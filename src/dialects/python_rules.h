@@ -11,7 +11,7 @@ namespace shard {
 
 /// Rules from `file`; `selected` is a name or a line number where there are several lists, else
 /// empty. The mesh comes from a `make_mesh((2, 4), ('data', 'model'))` or a `Mesh(..., (names))` of
-/// the same text, or stays empty (remark `mesh-missing`).
+/// the same text, or stays empty.
 ///
 /// Throws `Error`: `no-rules`, `several-rule-lists`, `unknown-rule-list`, those of
 /// `read_rule_list`, and for the chosen list those of the Python reader.

@@ -12,8 +12,8 @@ namespace shard {
 namespace {
 
 // Words that a YAML reader, ours or another, takes for something else than a text.
-constexpr std::array<std::string_view, 12> taken_words = {
-    "null", "none", "true", "false", "yes", "no", "on", "off", "y", "n", "unconstrained", "nan"};
+constexpr std::array<std::string_view, 10> taken_words = {
+    "null", "none", "true", "false", "yes", "no", "on", "off", "unconstrained", "nan"};
 
 struct PartWord {
   Part part;
