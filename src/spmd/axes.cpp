@@ -1,6 +1,8 @@
 #include "spmd/axes.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 #include "base/check.h"
 
@@ -48,6 +50,20 @@ Axes cut(Axes axes, std::span<const AxisRef> others) {
 Axes in_mesh_order(Axes axes) {
   std::sort(axes.begin(), axes.end());
   return merged(axes);
+}
+
+Axes spanned(std::span<const AxisRef> axes) {
+  std::map<int, std::pair<std::int64_t, std::int64_t>>
+      ends;  // per mesh axis where the span begins and ends
+  for (const AxisRef& axis : axes) {
+    const auto [at, is_new] = ends.try_emplace(axis.axis, axis.pre_size, end_of(axis));
+    if (is_new) continue;
+    at->second.first = std::gcd(at->second.first, axis.pre_size);
+    at->second.second = std::lcm(at->second.second, end_of(axis));
+  }
+  Axes all;
+  for (const auto& [axis, span] : ends) all.push_back({axis, span.first, span.second / span.first});
+  return all;
 }
 
 AxesPerDim aligned(const AxesPerDim& axes, const AxesPerDim& others) {

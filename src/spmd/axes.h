@@ -25,6 +25,11 @@ Axes cut(Axes axes, std::span<const AxisRef> others);
 /// Axes of an all_reduce: in mesh order, joined.
 Axes in_mesh_order(Axes axes);
 
+/// Per mesh axis the smallest sub-axis that covers every part of it in the list, in mesh order:
+/// what a permutation between any of them stays within. `x:(1)2` and `x:(3)2` of an x of 6 span all
+/// of x.
+Axes spanned(std::span<const AxisRef> axes);
+
 /// `axes`, cut into pieces such that any two of both sides are equal or disjoint.
 AxesPerDim aligned(const AxesPerDim& axes, const AxesPerDim& others);
 /// What `after` has beyond `before`, of which it is an extension at the minor end.

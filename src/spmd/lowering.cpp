@@ -71,8 +71,17 @@ class Lowering {
     const NodeId producer = graph_.value(output.value).producer;
     const BufferId buffer = use(output.value, canonical(wanted), ReasonOf::output, producer);
     body().results.push_back(buffer);
-    program_.outputs.push_back({buffer, output.path, output.role, output.state_leaf, output.donates,
-                                graph_.value(output.value).type, wanted});
+    program_.outputs.push_back({buffer, output.path, output.role, output.state_leaf,
+                                usable_donation(output, buffer), graph_.value(output.value).type,
+                                wanted});
+  }
+
+  /// An input's place is of use only to an output of the same local type, as in JAX.
+  int usable_donation(const GraphOutput& output, BufferId buffer) const {
+    if (output.donates < 0) return -1;
+    const BufferId input = program_.inputs[static_cast<std::size_t>(output.donates)].buffer;
+    const bool fits = program_.buffer(input).type == program_.buffer(buffer).type;
+    return fits ? output.donates : -1;
   }
 
   void lower_nodes(const Region& region) {

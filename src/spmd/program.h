@@ -139,7 +139,7 @@ struct ProgramOutput {
   std::string path;
   Role role = Role::output;
   int state_leaf = -1;
-  int donates = -1;  ///< position in inputs whose place it has
+  int donates = -1;  ///< position in inputs whose place it has; -1 too where local types differ
   TensorType global;
   Sharding sharding;
 

@@ -98,18 +98,10 @@ class StepWriter {
       after.dims[static_cast<std::size_t>(dim)].axes = next;
       if (before == next) continue;
       moved.insert(moved.end(), before.begin(), before.end());
-      for (const AxisRef& axis : next) {
-        // Parts already counted on the leaving side are not counted again.
-        const Axes fresh = spmd::aligned({{axis}}, {moved}).front();
-        for (const AxisRef& piece : fresh) {
-          const bool is_known = std::any_of(
-              moved.begin(), moved.end(), [&](const AxisRef& one) { return contains(one, piece); });
-          if (!is_known) moved.push_back(piece);
-        }
-      }
+      moved.insert(moved.end(), next.begin(), next.end());
     }
     collective.to = after.dims;
-    collective.axes = spmd::in_mesh_order(moved);
+    collective.axes = spmd::spanned(moved);
     add(collective, after);
   }
 
