@@ -237,9 +237,10 @@ class TrainStepBuilder {
     body.results.clear();
     for (const GraphInput& input : graph_.inputs) body.parameters.push_back(input.value);
     for (const GraphOutput& output : graph_.outputs) body.results.push_back(output.value);
-    model_.dropped = remove_dead_code(graph_);
-    // Not a layer: whether the loss itself is computed is what `returns` says.
-    std::erase(model_.dropped, "loss");
+    for (std::string& name : remove_dead_code(graph_)) {
+      // Not a layer: whether the loss itself is computed is what `returns` says.
+      if (name != "loss") model_.dropped.push_back(std::move(name));
+    }
     model_.train_step = std::move(graph_);
   }
 
