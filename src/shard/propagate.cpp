@@ -19,7 +19,11 @@ std::string axes_text(const Mesh& mesh, const Axes& axes) {
 class Explainer {
  public:
   Explainer(const Graph& graph, const Mesh& mesh, const FlowGraph& flow)
-      : graph_(graph), mesh_(mesh), flow_(flow) {}
+      : graph_(graph), mesh_(mesh), flow_(flow), output_of_(flow.slots.size(), -1) {
+    for (std::size_t i = 0; i < flow.results.size(); ++i) {
+      output_of_[static_cast<std::size_t>(flow.results[i].returned)] = static_cast<int>(i);
+    }
+  }
 
   Reason reason_of(const Gain& gain) const {
     Reason reason;
@@ -33,10 +37,9 @@ class Explainer {
       return reason;
     }
     reason.kind = ReasonKind::output;
-    for (std::size_t i = 0; i < flow_.results.size(); ++i) {
-      if (flow_.results[i].returned != gain.slot) continue;
-      reason.output = static_cast<int>(i);
-      const auto& placement = graph_.outputs[i].placement;
+    reason.output = output_of_[static_cast<std::size_t>(gain.slot)];
+    if (reason.output >= 0) {
+      const auto& placement = graph_.outputs[static_cast<std::size_t>(reason.output)].placement;
       if (placement) reason.at = placement->at;
     }
     return reason;
@@ -102,6 +105,7 @@ class Explainer {
   const Graph& graph_;
   const Mesh& mesh_;
   const FlowGraph& flow_;
+  std::vector<int> output_of_;  ///< by slot: the output that returns it, -1 for none
 };
 
 bool is_same(const Conflict& a, const Conflict& b) {

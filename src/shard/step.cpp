@@ -115,16 +115,27 @@ bool Stepper::load(const FlowNode& node, const Regime& regime) {
   if (wanted_.size() < factors) wanted_.resize(factors);
   source_.assign(factors, -1);
   is_updated_.assign(slots_.size(), false);
-  sizes_.clear();
   for (int tensor = 0; tensor < tensor_count(); ++tensor) {
     std::vector<FactorShare>& shares = shares_[static_cast<std::size_t>(tensor)];
     if (shares.size() != factors) shares.resize(factors);
     const int slot = slots_[static_cast<std::size_t>(tensor)];
     project(flow_.slots[static_cast<std::size_t>(slot)].sharding, layout(tensor), rule_->factors,
             shares);
-    sizes_.push_back(tensor_size(tensor));
   }
+  load_sizes(node.rule);
   return true;
+}
+
+/// Tensor sizes, worked out once per rule.
+void Stepper::load_sizes(int rule) {
+  const std::size_t at = static_cast<std::size_t>(rule);
+  if (sizes_of_.size() <= at) sizes_of_.resize(flow_.rules.size());
+  if (sizes_of_[at].empty()) {
+    for (int tensor = 0; tensor < tensor_count(); ++tensor) {
+      sizes_of_[at].push_back(tensor_size(tensor));
+    }
+  }
+  sizes_ = sizes_of_[at];
 }
 
 const TensorFactors& Stepper::layout(int tensor) const {
@@ -259,8 +270,10 @@ void Stepper::run_aggressive() {
     const int results = tensor_count() - operands;
     const int tensor = i < results ? operands + i : i - results;
     for (const int factor : order_) {
-      if (!share(tensor, factor).is_present) continue;
-      filtered_ = wanted_[static_cast<std::size_t>(factor)];
+      const Axes& wanted = wanted_[static_cast<std::size_t>(factor)];
+      const FactorShare& own = share(tensor, factor);
+      if (!own.is_present || !is_strict_prefix(own.axes, wanted)) continue;
+      filtered_ = wanted;
       filter(filtered_, factor, tensor);
       if (node_->kind == FlowKind::elementwise && tensor < operands) {
         limit_by_results(filtered_, factor);

@@ -1,6 +1,7 @@
 #pragma once
 // One propagation step on a node at one op priority (spec sections 6.5 and 6.7).
 
+#include <span>
 #include <vector>
 
 #include "shard/flow.h"
@@ -72,6 +73,7 @@ class Stepper {
   FactorShare& share(int tensor, int factor) {
     return shares_[static_cast<std::size_t>(tensor)][static_cast<std::size_t>(factor)];
   }
+  void load_sizes(int rule);
   const TensorFactors& layout(int tensor) const;
   std::int64_t tensor_size(int tensor) const;
   Directions directions_of(int factor) const;
@@ -97,6 +99,7 @@ class Stepper {
   Strategy strategy_ = Strategy::aggressive;
   std::vector<Gain> gains_;
   std::vector<int> changed_;
+  std::vector<std::vector<std::int64_t>> sizes_of_;  ///< by rule, by tensor
 
   // Of the node at hand: tensors are its operands, then its results.
   const FlowNode* node_ = nullptr;
@@ -106,7 +109,7 @@ class Stepper {
   std::vector<std::vector<FactorShare>> shares_;  ///< by tensor, by factor
   std::vector<Axes> wanted_;                      ///< by factor
   std::vector<int> source_;                       ///< by factor: tensor that has the wanted axes
-  std::vector<std::int64_t> sizes_;               ///< by tensor
+  std::span<const std::int64_t> sizes_;           ///< by tensor
   std::vector<int> order_;
   std::vector<bool> is_updated_;
   Axes taken_;
