@@ -101,7 +101,7 @@ class Compiler {
     const TensorType result = program_.buffer(instruction.results[0]).type;
     StreamInstruction made = with_places(instruction);
     if (collective.kind != CollectiveKind::all_reduce) {
-      SHARD_CHECK(!may_overlap(made.operands[0], made.results[0]),
+      SHARD_CHECK(!places_.may_overlap(made.operands[0], made.results[0]),
                   "only an all_reduce works in place");
     }
     const std::string label = collective_label(program_.mesh, collective);
@@ -185,9 +185,9 @@ class Compiler {
     if (bytes.empty()) return;
     bool needs_staging = false;
     for (const Place& from : made.operands) {
-      needs_staging =
-          needs_staging || std::any_of(made.results.begin(), made.results.end(),
-                                       [&](const Place& to) { return may_overlap(from, to); });
+      needs_staging = needs_staging ||
+                      std::any_of(made.results.begin(), made.results.end(),
+                                  [&](const Place& to) { return places_.may_overlap(from, to); });
     }
     made.kernel = move_kernel(std::move(bytes), needs_staging);
     add(std::move(made), "copy", false);

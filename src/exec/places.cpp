@@ -41,10 +41,7 @@ Place Places::slice(BufferId id, int body, std::int64_t bytes) const {
 void Places::check_bounds(Diagnostics& diagnostics) const {
   for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
     const Place place = of(id_at<BufferId>(i));
-    std::int64_t end = place.offset + place.bytes;
-    for (const Place::Move& move : place.moves) {
-      end += (times_[static_cast<std::size_t>(move.loop)] - 1) * move.stride;
-    }
+    const std::int64_t end = end_of(place);
     if (place.offset >= 0 && end <= program_.memory.peak.count()) continue;
     diagnostics.error("bad-program", {},
                       "buffer " + std::to_string(i) + " '" + program_.buffers[i].name +
@@ -54,9 +51,17 @@ void Places::check_bounds(Diagnostics& diagnostics) const {
   }
 }
 
-bool may_overlap(const Place& a, const Place& b) {
-  if (a.moves != b.moves) return true;
-  return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+bool Places::may_overlap(const Place& a, const Place& b) const {
+  if (a.moves == b.moves) return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+  return a.offset < end_of(b) && b.offset < end_of(a);
+}
+
+std::int64_t Places::end_of(const Place& place) const {
+  std::int64_t end = place.offset + place.bytes;
+  for (const Place::Move& move : place.moves) {
+    end += (times_[static_cast<std::size_t>(move.loop)] - 1) * move.stride;
+  }
+  return end;
 }
 
 }  // namespace shard

@@ -22,13 +22,16 @@ class Places {
   /// Adds a `bad-program` for every buffer that reaches beyond the planned peak.
   void check_bounds(Diagnostics& diagnostics) const;
 
+  /// True when the two share a byte in some iteration of the same loops. Places that move alike are
+  /// compared within one iteration, others over all the slices they visit.
+  bool may_overlap(const Place& a, const Place& b) const;
+
  private:
+  /// One past the last byte that the place covers in any iteration.
+  std::int64_t end_of(const Place& place) const;
+
   const Program& program_;
   std::vector<std::int64_t> times_;  ///< per body: how often its loop runs it
 };
-
-/// True when the two share a byte in some iteration of the same loops; places that move differently
-/// are taken to overlap.
-bool may_overlap(const Place& a, const Place& b);
 
 }  // namespace shard
