@@ -100,6 +100,7 @@ class StepWriter {
       moved.insert(moved.end(), before.begin(), before.end());
       moved.insert(moved.end(), next.begin(), next.end());
     }
+    if (moved.empty()) return;  // the sequence may ask for an order that is already there
     collective.to = after.dims;
     collective.axes = spmd::spanned(moved);
     add(collective, after);
