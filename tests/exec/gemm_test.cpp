@@ -1,0 +1,171 @@
+// Products: the vector loops at every edge, then `dot` with any dims.
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "exec/blas.h"
+#include "exec/dot_kernel.h"
+#include "exec/numbers.h"
+
+using namespace shard;
+using namespace shard::test;
+
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+
+struct Case {
+  GemmSizes sizes;
+  std::vector<float> a, b;
+};
+
+Case make_case(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return {{m, n, k},
+          random_floats(static_cast<std::size_t>(m * k), 1),
+          random_floats(static_cast<std::size_t>(k * n), 2)};
+}
+
+/// Bound for k additions in float32, relative to the largest sum.
+double bound(std::int64_t k) { return 1e-6 * static_cast<double>(8 + k / 16); }
+
+template <class Multiply>
+void check_product(const GemmSizes& sizes, MatrixView a, MatrixView b, const Multiply& multiply) {
+  CAPTURE(sizes.m);
+  CAPTURE(sizes.n);
+  CAPTURE(sizes.k);
+  std::vector<float> c(static_cast<std::size_t>(sizes.m * sizes.n), 7.0F);  // must be overwritten
+  multiply(c.data());
+  CHECK(largest_difference(c, plain_product(sizes, a, b)) <= bound(sizes.k));
+}
+
+template <class Check>
+void for_edge_sizes(const Check& check) {
+  for (const std::int64_t m : {1, 2, 3, 4, 5, 7, 8, 9, 16, 65}) {
+    for (const std::int64_t n : {1, 3, 8, 15, 16, 17, 33, 64, 70}) {
+      for (const std::int64_t k : {1, 2, 3, 4, 5, 8, 13, 31, 64}) check(make_case(m, n, k));
+    }
+  }
+}
+
+void check_dot(const TensorType& lhs, const TensorType& rhs, const Attributes& attributes) {
+  CAPTURE(to_string(lhs));
+  CAPTURE(to_string(rhs));
+  const std::vector<HostTensor> operands = {random_tensor(lhs, 3), random_tensor(rhs, 4)};
+  const HostTensor actual = run_kernel(Op::dot, operands, attributes).front();
+  const HostTensor expected = run_reference_op(Op::dot, operands, attributes).front();
+  CHECK(distance(actual, expected) <= 8 * epsilon(lhs.dtype));
+}
+
+}  // namespace
+
+TEST_CASE("the few-row product is right at every edge") {
+  for_edge_sizes([](const Case& c) {
+    const MatrixView b{c.b.data(), c.sizes.n, 1};
+    const MatrixView rows{c.a.data(), c.sizes.k, 1}, columns{c.a.data(), 1, c.sizes.m};
+    for (const MatrixView& a : {rows, columns}) {
+      check_product(c.sizes, a, b,
+                    [&](float* out) { gemm_loops().few_rows(c.sizes, a, c.b.data(), out); });
+    }
+  });
+}
+
+TEST_CASE("the few-row product with a transposed operand is right at every edge") {
+  for_edge_sizes([](const Case& c) {
+    const MatrixView a{c.a.data(), c.sizes.k, 1}, b{c.b.data(), 1, c.sizes.k};
+    check_product(c.sizes, a, b, [&](float* out) {
+      gemm_loops().few_rows_transposed(c.sizes, a, c.b.data(), out);
+    });
+  });
+}
+
+TEST_CASE("the few-term product is right at every edge") {
+  for_edge_sizes([](const Case& c) {
+    const MatrixView b{c.b.data(), c.sizes.n, 1};
+    const MatrixView rows{c.a.data(), c.sizes.k, 1}, columns{c.a.data(), 1, c.sizes.m};
+    for (const MatrixView& a : {rows, columns}) {
+      check_product(c.sizes, a, b,
+                    [&](float* out) { gemm_loops().few_terms(c.sizes, a, c.b.data(), out); });
+    }
+  });
+}
+
+TEST_CASE("the blocked product is right at the edges of tiles and blocks in all four forms") {
+  for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{
+           {1, 1, 1}, {5, 31, 7}, {6, 32, 256}, {7, 33, 257}, {97, 40, 300}, {13, 1030, 9}}) {
+    const Case c = make_case(m, n, k);
+    std::vector<float> packing(blocked_packing(c.sizes));
+    for (const bool a_turned : {false, true}) {
+      for (const bool b_turned : {false, true}) {
+        const MatrixView a = a_turned ? MatrixView{c.a.data(), 1, m} : MatrixView{c.a.data(), k, 1};
+        const MatrixView b = b_turned ? MatrixView{c.b.data(), 1, k} : MatrixView{c.b.data(), n, 1};
+        check_product(c.sizes, a, b,
+                      [&](float* out) { blocked_gemm(c.sizes, a, b, out, packing.data()); });
+      }
+    }
+  }
+}
+
+TEST_CASE("OpenBLAS multiplies all four forms") {
+  if (system_blas() == nullptr) return;
+  const Case c = make_case(20, 30, 40);
+  for (const bool a_turned : {false, true}) {
+    for (const bool b_turned : {false, true}) {
+      const MatrixView a = a_turned ? MatrixView{c.a.data(), 1, 20} : MatrixView{c.a.data(), 40, 1};
+      const MatrixView b = b_turned ? MatrixView{c.b.data(), 1, 40} : MatrixView{c.b.data(), 30, 1};
+      check_product(c.sizes, a, b,
+                    [&](float* out) { system_blas()->multiply(c.sizes, a, b, out); });
+    }
+  }
+}
+
+TEST_CASE("dot contracts any dims with any batch dims in any order") {
+  for (const DType dtype :
+       {DType::f32, DType::bf16, DType::f16, DType::f64, DType::i32, DType::u32, DType::i64}) {
+    const auto check = [&](Shape lhs, Shape rhs, const Attributes& attributes) {
+      check_dot({dtype, std::move(lhs)}, {dtype, std::move(rhs)}, attributes);
+    };
+    check({4, 6}, {6, 5}, dot_attributes({}, {}, {1}, {0}));              // x W
+    check({4, 6}, {5, 6}, dot_attributes({}, {}, {1}, {1}));              // dy W^T
+    check({6, 4}, {6, 5}, dot_attributes({}, {}, {0}, {0}));              // x^T dy
+    check({6, 4}, {5, 6}, dot_attributes({}, {}, {0}, {1}));              // both turned
+    check({3, 4, 6}, {3, 6, 5}, dot_attributes({0}, {0}, {2}, {1}));      // batched
+    check({4, 3, 6}, {6, 5, 3}, dot_attributes({1}, {2}, {2}, {0}));      // batch inside
+    check({2, 3, 4}, {3, 2, 5}, dot_attributes({}, {}, {0, 1}, {1, 0}));  // two, crossed
+    check({2, 3}, {4, 5}, dot_attributes({}, {}, {}, {}));                // outer product
+    check({7}, {7}, dot_attributes({}, {}, {0}, {0}));                    // inner product
+    check({5, 1, 6}, {1, 6, 1}, dot_attributes({1}, {0}, {2}, {1}));
+  }
+}
+
+TEST_CASE("dot with many rows is right in all four forms") {
+  const TensorType square{DType::f32, {70, 70}};
+  for (const std::int64_t lhs : {0, 1}) {
+    for (const std::int64_t rhs : {0, 1}) {
+      const Attributes attributes = dot_attributes({}, {}, {lhs}, {rhs});
+      CHECK(needs_many_rows({Op::dot, attributes, {square, square}, {square}}));
+      const std::vector<HostTensor> operands = {random_tensor(square, 5), random_tensor(square, 6)};
+      CHECK(distance(run_kernel(Op::dot, operands, attributes).front(),
+                     run_reference_op(Op::dot, operands, attributes).front()) <= bound(70));
+    }
+  }
+}
+
+TEST_CASE("few rows and few terms are not sent to OpenBLAS") {
+  const auto is_many = [](Shape lhs, Shape rhs, Dims lhs_contract, Dims rhs_contract) {
+    return needs_many_rows(
+        {Op::dot,
+         dot_attributes({}, {}, std::move(lhs_contract), std::move(rhs_contract)),
+         {{DType::f32, std::move(lhs)}, {DType::f32, std::move(rhs)}},
+         {}});
+  };
+  CHECK(!is_many({4, 1024}, {1024, 256}, {1}, {0}));
+  CHECK(!is_many({4, 256}, {1024, 256}, {1}, {1}));
+  CHECK(!is_many({4, 1024}, {4, 256}, {0}, {0}));
+  CHECK(is_many({64, 1024}, {1024, 256}, {1}, {0}));
+}
+
+TEST_CASE("dot of truth values is refused") {
+  CHECK(refusal(Op::dot, {{DType::boolean, {2, 3}}, {DType::boolean, {3, 2}}},
+                dot_attributes({}, {}, {1}, {0})) == "dot of bool[2,3] and bool[3,2]");
+}
