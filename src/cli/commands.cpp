@@ -39,6 +39,21 @@ const Command& command_named(const std::string& name) {
               did_you_mean(name, names, "commands"));
 }
 
+namespace {
+
+[[noreturn]] void refuse_pair(const char* a, const char* b) {
+  throw Error("usage", {"command line"}, fmt::format("{} cannot go with {}", a, b));
+}
+
+void check_conflicts(const Options& options) {
+  const bool json = options.format == Format::json;
+  if (options.resolved && json) refuse_pair("--resolved", "--format json");
+  if (options.bare && json) refuse_pair("--bare", "--format json");
+  if (!options.dump.empty() && options.check_steps == 0) refuse_pair("--dump", "--check-steps 0");
+}
+
+}  // namespace
+
 void check_arguments(const Command& command, const Options& options) {
   const std::vector<std::string>& given = options.arguments;
   const std::size_t least = command.loads == Loads::model_and_rules ? 2 : 1;
@@ -55,6 +70,7 @@ void check_arguments(const Command& command, const Options& options) {
                             command.arguments, given[command.most_arguments]),
                 usage);
   }
+  check_conflicts(options);
 }
 
 std::string program_help() {

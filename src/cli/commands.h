@@ -32,7 +32,8 @@ std::span<const Command> command_table();
 /// Throws `Error` `unknown-command` with the nearest.
 const Command& command_named(const std::string& name);
 
-/// Throws `Error` `usage` when files are missing or there are words too many.
+/// Throws `Error` `usage` when files are missing, when there are words too many, or when two
+/// options exclude each other.
 void check_arguments(const Command& command, const Options& options);
 
 /// The first screen, one command's screen, and the line of `--version`.

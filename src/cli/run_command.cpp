@@ -16,12 +16,6 @@
 namespace shard {
 namespace {
 
-void check_conflicts(const Options& options) {
-  if (options.check_steps > 0 || options.dump.empty()) return;
-  throw Error("usage", {"command line"}, "--dump writes what the compared steps leave",
-              "it cannot go with --check-steps 0");
-}
-
 void dump_arrays(const Options& options, const std::string& name,
                  const std::vector<NamedTensor>& arrays) {
   if (options.dump.empty() || arrays.empty()) return;
@@ -68,7 +62,6 @@ RunReport run_plan(const Plan& plan, const Options& options, Progress& progress)
 }  // namespace
 
 int run_command(const Options& options, Sources& sources) {
-  check_conflicts(options);
   const Plan plan = make_plan(options, sources);
   if (!options.dump.empty()) make_folder(options.dump, "--dump");
   Progress progress(options);

@@ -19,20 +19,18 @@ std::vector<std::string> table_row(const Layout& layout, const std::vector<Colle
                                    const std::vector<std::size_t>& group) {
   std::vector<Clauses> whys;
   std::int64_t count = 0;
-  Bytes wire;
   for (const std::size_t position : group) {
     whys.push_back(rows[position].why);
     count += rows[position].count;
-    wire += rows[position].wire;
   }
   const CollectiveRow& first = rows[group.front()];
   return {number_range(first, rows[group.back()]),
           std::string(name_of(first.kind)),
           first.axes,
-          std::to_string(first.group),
+          with_commas(first.group),
           with_commas(count),
           bytes_text(layout, first.payload),
-          bytes_text(layout, wire),
+          bytes_text(layout, first.wire_each),
           join(whys)};
 }
 
@@ -43,6 +41,22 @@ std::string wire_line(const Plan& plan, const Layout& layout) {
   }
   if (text.empty()) return "";
   return "wire per device and step:" + text.substr(2) + '\n';
+}
+
+/// Why a loop has collectives that the unrolled form would not have.
+std::string loop_line(const std::vector<CollectiveRow>& rows) {
+  std::string numbers;
+  for (const auto& group : collective_groups(rows)) {
+    if (rows[group.front()].count == 1) continue;
+    numbers +=
+        (numbers.empty() ? "" : ", ") + number_range(rows[group.front()], rows[group.back()]);
+  }
+  if (numbers.empty()) return "";
+  return fmt::format(
+      "in loops: {} run in every iteration; a scanned body runs whole, also where nobody needs "
+      "what "
+      "its last iteration gives (unrolled, that is left out)\n",
+      numbers);
 }
 
 /// `left out: W2 of ... (nothing returned needs it)`
@@ -80,7 +94,7 @@ std::string collectives_section(const Plan& plan, const Layout& layout) {
   const std::string left_out = left_out_line(plan);
   if (rows.empty()) return "COLLECTIVES  none\n" + left_out;
   Table table({{"COLLECTIVES"},
-               {""},
+               {"kind"},
                {"axis"},
                {"group", true, 3},
                {"count", true},
@@ -89,7 +103,7 @@ std::string collectives_section(const Plan& plan, const Layout& layout) {
                {"why"}});
   for (const auto& group : collective_groups(rows)) table.add(table_row(layout, rows, group));
   return table.render(layout.width, layout.color) + wire_line(plan, layout) +
-         merged_line(plan.main()) + left_out;
+         merged_line(plan.main()) + loop_line(rows) + left_out;
 }
 
 }  // namespace shard

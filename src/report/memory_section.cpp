@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report/fold.h"
 #include "report/rows.h"
 #include "report/sections.h"
 
@@ -22,18 +23,37 @@ std::string instruction_text(const PlannedFunction& function, int position) {
   return fmt::format("{} of {} ({})", text, layer, name_of(at.phase));
 }
 
+/// What is not always there: everything but the state and the inputs.
+std::vector<FoldItem> passing_buffers(const Program& program) {
+  std::vector<FoldItem> items;
+  for (const BufferId id : program.memory.live_at_peak) {
+    const Buffer& buffer = program.buffer(id);
+    const bool stays = buffer.category == Category::parameter ||
+                       buffer.category == Category::optimizer || buffer.category == Category::input;
+    if (stays) continue;
+    const std::string name =
+        buffer.name.empty() ? std::string(name_of(buffer.category)) : buffer.name;
+    items.push_back({name, std::to_string(bytes_of(buffer.type).count())});
+  }
+  return items;
+}
+
 std::string live_text(const PlannedFunction& function, const Layout& layout) {
-  const std::vector<BufferId>& live = function.program.memory.live_at_peak;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(live.size(), most_live_shown); ++i) {
-    const Buffer& buffer = function.program.buffer(live[i]);
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
-                        buffer.name.empty() ? name_of(buffer.category) : buffer.name,
-                        bytes_text(layout, bytes_of(buffer.type)));
+  const std::vector<FoldItem> items = passing_buffers(function.program);
+  if (items.empty()) return "the state and the inputs";
+  std::string text = "the state, the inputs";
+  std::size_t shown = 0;
+  std::size_t groups = 0;
+  for (const auto& group : fold_groups(items)) {
+    if (groups++ == most_live_shown) break;
+    std::vector<std::string> names;
+    for (const std::size_t item : group) names.push_back(items[item].name);
+    const std::string each = bytes_text(layout, Bytes(std::stoll(items[group.front()].key)));
+    text += fmt::format(", {} {}{}", fold_names(names),
+                        group.size() == 1 ? "" : fmt::format("{} x ", group.size()), each);
+    shown += group.size();
   }
-  if (live.size() > most_live_shown) {
-    text += fmt::format(" and {} more", live.size() - most_live_shown);
-  }
+  if (shown < items.size()) text += fmt::format(" and {} more", items.size() - shown);
   return text;
 }
 
@@ -67,10 +87,6 @@ std::string memory_section(const Plan& plan, const Layout& layout) {
   text +=
       fmt::format("peak {} at {}, live: {}\n", bytes_text(layout, memory.peak),
                   instruction_text(function, memory.peak_instruction), live_text(function, layout));
-  if (plan.train_step) {
-    text +=
-        fmt::format("apply alone: peak {}\n", bytes_text(layout, plan.apply.program.memory.peak));
-  }
   text +=
       "this is the peak of our executor's plan; XLA's fusion, layout padding, fragmentation and "
       "runtime buffers are not modelled\n";

@@ -25,6 +25,13 @@ std::int64_t count_of(const Plan& plan, Severity severity) {
                        [&](const Finding& finding) { return finding.severity == severity; });
 }
 
+/// A model that places everything by mesh axes asks no rule; then it is said that none was.
+bool asks_rules(const ShardedGraph& sharded) {
+  return !sharded.unmatched.empty() ||
+         std::any_of(sharded.rule_uses.begin(), sharded.rule_uses.end(),
+                     [](const RuleUse& use) { return use.named > 0; });
+}
+
 std::string join_words(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -49,11 +56,11 @@ std::string header_line(const Plan& plan, const Layout& layout) {
   const std::string function = plan.train_step
                                    ? "train step (returns " + join_words(plan.model.returns) + ')'
                                    : "apply (the model has no train step)";
-  return fmt::format("{}: {}, {}   mesh {}, {}, auto   rules {} (linen)   semantics {}\n",
-                     emphasised(layout, plan.model.name, "1"),
-                     counted(plan.model.parameter_count, "parameter"), function,
-                     to_string(plan.mesh), counted(plan.mesh.device_count(), "cpu device"),
-                     plan.rules_name, semantics_name);
+  return fmt::format(
+      "{}: {}, {}   mesh {}, {}, auto   rules {} ({})   semantics {}\n",
+      emphasised(layout, plan.model.name, "1"), counted(plan.model.parameter_count, "parameter"),
+      function, to_string(plan.mesh), counted(plan.mesh.device_count(), "cpu device"),
+      plan.rules_name, asks_rules(plan.main().sharded) ? "linen" : "none asked", semantics_name);
 }
 
 std::string findings_section(const Plan& plan, const Layout& layout) {
@@ -81,8 +88,8 @@ std::string verdict_line(const Plan& plan, const Layout& layout) {
 
 std::string plan_text(const Plan& plan, const Layout& layout) {
   std::string text = header_line(plan, layout);
-  for (const auto section :
-       {state_section, values_section, collectives_section, memory_section, findings_section}) {
+  for (const auto section : {state_section, values_section, collectives_section, memory_section,
+                             apply_section, findings_section}) {
     const std::string part = section(plan, layout);
     if (part.empty()) continue;
     text += part + '\n';

@@ -104,6 +104,7 @@ CollectiveRow collective_row(const PlannedFunction& function, const Instruction&
   row.group = product(collective.axes);
   row.count = times;
   row.payload = collective.payload;
+  row.wire_each = collective.wire;
   row.wire = times * collective.wire;
   row.phase = instruction.phase;
   row.why = collective_why(function, instruction);

@@ -47,6 +47,7 @@ struct CollectiveRow {
   std::int64_t group = 1;
   std::int64_t count = 1;  ///< executions per step
   Bytes payload;           ///< of each
+  Bytes wire_each;         ///< bytes one device sends in one execution
   Bytes wire;              ///< of all executions, per device
   Phase phase = Phase::forward;
   Clauses why;

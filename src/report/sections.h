@@ -12,6 +12,8 @@ std::string header_line(const Plan& plan, const Layout& layout);
 std::string state_section(const Plan& plan, const Layout& layout);
 std::string values_section(const Plan& plan, const Layout& layout);
 std::string collectives_section(const Plan& plan, const Layout& layout);
+/// What inference gives and costs, beside the train step; empty when it is the main function.
+std::string apply_section(const Plan& plan, const Layout& layout);
 std::string memory_section(const Plan& plan, const Layout& layout);
 std::string findings_section(const Plan& plan, const Layout& layout);
 std::string verdict_line(const Plan& plan, const Layout& layout);

@@ -82,7 +82,7 @@ std::vector<std::string> mirror_row(const Layout& layout, const std::vector<Mirr
           "",
           "",
           times(layout, mirrors.size(), each),
-          same_copies ? std::to_string(first.copies) : "",
+          same_copies ? with_commas(first.copies) : "",
           "follows params"};
 }
 
@@ -95,14 +95,10 @@ std::vector<std::string> folded_row(const Layout& layout,
     whys.push_back(row->why);
   }
   const ArrayRow& first = *rows.front();
-  return {fold_names(names),
-          std::string(info(first.type.dtype).name),
-          to_string(first.type.shape),
-          first.spec,
-          to_string(first.local),
-          times(layout, rows.size(), first.bytes),
-          std::to_string(first.copies),
-          join(whys)};
+  return {fold_names(names),           std::string(info(first.type.dtype).name),
+          to_string(first.type.shape), first.spec,
+          to_string(first.local),      times(layout, rows.size(), first.bytes),
+          with_commas(first.copies),   join(whys)};
 }
 
 FoldItem fold_item(const ArrayRow& row, bool unfold) {

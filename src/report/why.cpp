@@ -18,7 +18,7 @@ std::string owner(const std::string& path) {
 }
 
 /// How the reason of `value` calls another value: the last part alone for a parameter of the same
-/// layer.
+/// layer and for a value of the same block.
 std::string name_seen_from(const Graph& graph, ValueId value, ValueId other) {
   const std::string& name = graph.value(other).name;
   const std::string layer = graph.value(value).name;
@@ -27,6 +27,7 @@ std::string name_seen_from(const Graph& graph, ValueId value, ValueId other) {
     const std::string of_layer = owner(name.substr(params.size()));
     if (of_layer == layer || of_layer == owner(layer)) return last_part(name);
   }
+  if (!owner(layer).empty() && owner(name) == owner(layer)) return last_part(name);
   return name.empty() ? "%" + std::to_string(index_of(other)) : name;
 }
 
@@ -105,13 +106,20 @@ std::string fold_key(const Clauses& clauses) {
 }
 
 std::string join(const std::vector<Clauses>& rows) {
+  constexpr std::string_view along = " along ";
   std::string text;
+  std::string last_source;
   for (std::size_t i = 0; i < rows.front().size(); ++i) {
     std::vector<std::string> names;
     for (const Clauses& row : rows) names.push_back(row[i].name);
     const Clause& clause = rows.front()[i];
-    if (!text.empty()) text += "; ";
-    text += clause.lead + (clause.name.empty() ? "" : join_folded(names)) + clause.tail;
+    const std::string source = clause.lead + (clause.name.empty() ? "" : join_folded(names));
+    if (source == last_source && clause.tail.starts_with(along)) {
+      text += ", " + clause.tail.substr(along.size());  // from the same value along another factor
+      continue;
+    }
+    text += (text.empty() ? "" : "; ") + source + clause.tail;
+    last_source = clause.tail.starts_with(along) ? source : "";
   }
   return text;
 }
