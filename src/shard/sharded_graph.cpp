@@ -133,8 +133,9 @@ void explain_constrained_operands(const ShardedGraph& sharded, const Propagation
     const Sharding& sharding = done.shardings[index_of(operand)];
     for (std::size_t dim = 0; dim < own.size(); ++dim) {
       const bool is_explained = !own[dim].empty() || !gained[dim].empty();
-      if (is_explained || sharding.dims[dim].is_open) continue;
-      own[dim].push_back(reasons[index_of(node.results.front())][dim].front());
+      const std::vector<Reason>& why = reasons[index_of(node.results.front())][dim];
+      if (is_explained || sharding.dims[dim].is_open || why.empty()) continue;
+      own[dim].push_back(why.front());
     }
   }
 }
@@ -151,10 +152,8 @@ void make_even(DimSharding& dim, std::int64_t size, std::vector<Reason>& reasons
 /// Puts what was given before what was gained.
 void join_reasons(ShardedGraph& sharded, std::vector<ValueReasons> before, Propagation& done) {
   sharded.reasons = std::move(before);
-  sharded.reasons.resize(done.reasons.size());
   for (std::size_t value = 0; value < done.reasons.size(); ++value) {
     ValueReasons& own = sharded.reasons[value];
-    own.resize(done.reasons[value].size());
     for (std::size_t dim = 0; dim < own.size(); ++dim) {
       auto& gained = done.reasons[value][dim];
       if (!gained.empty() && !own[dim].empty() &&
@@ -182,6 +181,9 @@ ShardedGraph shard_graph(Graph graph, const RulesConfig& rules, const Mesh& mesh
   for (Sharding& constraint : sharded.constraints) constraint = closed(std::move(constraint));
   Propagation done = propagate(std::move(graph), mesh, placement.given);
   sharded.graph = std::move(done.graph);
+  for (std::size_t value = placement.reasons.size(); value < done.reasons.size(); ++value) {
+    placement.reasons.emplace_back(done.reasons[value].size());
+  }
   explain_constrained_operands(sharded, done, placement.reasons);
   join_reasons(sharded, std::move(placement.reasons), done);
 
