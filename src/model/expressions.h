@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "model/lowering.h"
-#include "text/expression.h"
 
 namespace shard {
 

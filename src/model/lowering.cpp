@@ -21,10 +21,10 @@ DType promoted(DType a, DType b) {
   return left.is_float ? DType::f32 : DType::i64;
 }
 
-std::string placement_text(const SpecConfig& spec, std::size_t* entries) {
-  if (const LogicalSpec* logical = spec.logical()) *entries = logical->names.size();
-  if (const PartitionSpec* mesh = spec.mesh()) *entries = mesh->entries.size();
-  return to_string(spec);
+std::size_t entries_of(const SpecConfig& spec) {
+  if (const LogicalSpec* logical = spec.logical()) return logical->names.size();
+  if (const PartitionSpec* mesh = spec.mesh()) return mesh->entries.size();
+  return 0;
 }
 
 /// Puts the partition name of a stacked dim in front, as Flax's `nn.scan` does with boxed
@@ -161,12 +161,11 @@ ValueId Lowering::matrix_product(ValueId left, ValueId right) {
 ValueId Lowering::constrained(ValueId value, const SpecConfig& spec) {
   if (value == ValueId::none) return value;
   const GraphValue& array = builder.graph().value(value);
-  std::size_t entries = 0;
-  const std::string text = placement_text(spec, &entries);
+  const std::size_t entries = entries_of(spec);
   if (entries > array.type.shape.size()) {
     diagnostics.error("rank-mismatch", spec.at,
-                      text + " has " + std::to_string(entries) + " entries, " + described(value) +
-                          " has " + std::to_string(array.type.rank()) + " dims");
+                      to_string(spec) + " has " + std::to_string(entries) + " entries, " +
+                          described(value) + " has " + std::to_string(array.type.rank()) + " dims");
     return ValueId::none;
   }
   if (const LogicalSpec* logical = spec.logical()) {
@@ -199,15 +198,15 @@ std::int64_t Lowering::placement_index(const SpecConfig& spec) {
 }
 
 ValueId Lowering::parameter(ParameterRequest request) {
-  const auto init = initial_value(request.init, request.type.shape, diagnostics);
+  auto init = initial_value(request.init, request.type.shape, diagnostics);
   SpecConfig placement = request.placement ? std::move(*request.placement)
                                            : placed_by_labels(request.labels, request.at);
-  std::size_t entries = 0;
-  const std::string text = placement_text(placement, &entries);
+  const std::size_t entries = entries_of(placement);
   if (entries > request.type.shape.size()) {
     diagnostics.error("rank-mismatch", placement.at,
-                      text + " has " + std::to_string(entries) + " entries, the parameter " +
-                          request.path + " has " + std::to_string(request.type.rank()) + " dims");
+                      to_string(placement) + " has " + std::to_string(entries) +
+                          " entries, the parameter " + request.path + " has " +
+                          std::to_string(request.type.rank()) + " dims");
     return ValueId::none;
   }
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
@@ -223,7 +222,7 @@ ValueId Lowering::parameter(ParameterRequest request) {
   leaf.type = request.type;
   leaf.labels = request.labels;
   leaf.placement = std::move(placement);
-  leaf.init = *init;
+  leaf.init = std::move(*init);
   leaf.iteration = builder.origin.iteration;
   leaf.at = request.at;
   ValueId value = builder.add_value(leaf.type, leaf.path, leaf.labels, leaf.at);

@@ -101,13 +101,18 @@ std::vector<StateLeaf> optimizer_leaves(const OptimizerKind& kind,
   const std::size_t prefix = std::string_view("params/").size();
   for (const std::string_view slot : kind.slots) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      StateLeaf leaf = parameters[i];
-      leaf.path = "opt_state/0/" + std::string(slot) + "/" + parameters[i].path.substr(prefix);
+      const StateLeaf& parameter = parameters[i];
+      StateLeaf& leaf = leaves.emplace_back();
+      leaf.path.reserve(parameter.path.size() + 16);
+      leaf.path.append("opt_state/0/").append(slot).append("/").append(parameter.path, prefix);
       leaf.role = Role::optimizer;
-      leaf.type.dtype = dtype;
-      leaf.init = {"zeros", 0};
+      leaf.type = {dtype, parameter.type.shape};
+      leaf.labels = parameter.labels;
+      leaf.placement = parameter.placement;
+      leaf.init.kind = "zeros";
       leaf.follows = first + static_cast<int>(i);
-      leaves.push_back(std::move(leaf));
+      leaf.iteration = parameter.iteration;
+      leaf.at = parameter.at;
     }
   }
   return leaves;

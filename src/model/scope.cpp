@@ -37,7 +37,7 @@ ValueId Scope::find(const std::string& name, const Location& at, Diagnostics& di
   if (const LayerConfig* maker = maker_of(name, *layers_)) {
     diagnostics.error("used-before-made", at,
                       "'" + name + "' is used before it is made (" + to_string(maker->at) + ")",
-                      "move the layer that makes it up");
+                      "move the layer that makes it before this one");
     return ValueId::none;
   }
   std::vector<std::string> known;

@@ -82,6 +82,9 @@ class TrainStepBuilder {
 
   void build() {
     graph_.name = "train_step";
+    // Forward, about twice as much backward, an update per parameter; slots and their next values.
+    graph_.nodes.reserve(4 * model_.apply.nodes.size() + model_.state.size());
+    graph_.values.reserve(4 * model_.apply.values.size() + 6 * model_.state.size());
     for (const GraphOutput& output : graph_.outputs) forward_.push_back(output.value);
     parameters_ = model_.state.size();
     add_state();

@@ -22,23 +22,17 @@ Dims range(std::int64_t from, std::size_t count) {
 /// One side of a dot: its dims by what they do. `free` is ascending.
 struct Side {
   ValueId value;
-  Dims batch, contract, free;
+  const Dims& batch;
+  const Dims& contract;
+  Dims free;
 
-  Side(const Builder& builder, ValueId operand, const Attributes& attributes,
-       const std::string& prefix)
-      : value(operand),
-        batch(attributes.integers(prefix + "batch")),
-        contract(attributes.integers(prefix + "contract")) {
+  Side(const Builder& builder, ValueId operand, const Dims& batch_dims, const Dims& contract_dims)
+      : value(operand), batch(batch_dims), contract(contract_dims) {
     for (int dim = 0; dim < builder.type(operand).rank(); ++dim) {
       if (!contains(batch, dim) && !contains(contract, dim)) free.push_back(dim);
     }
   }
 };
-
-ValueId emit_dot(Builder& builder, const Side& lhs, const Side& rhs) {
-  return builder.emit(Op::dot, {lhs.value, rhs.value},
-                      dot_attributes(lhs.batch, rhs.batch, lhs.contract, rhs.contract));
-}
 
 /// Transposes `value`, whose dim i is dim `dims[i]` of the wanted array.
 ValueId arranged(Builder& builder, ValueId value, const Dims& dims) {
@@ -49,32 +43,39 @@ ValueId arranged(Builder& builder, ValueId value, const Dims& dims) {
   return builder.emit(Op::transpose, {value}, Attributes{{"order", std::move(order)}});
 }
 
-Dims joined(Dims a, const Dims& b, const Dims& c) {
-  a.insert(a.end(), b.begin(), b.end());
-  a.insert(a.end(), c.begin(), c.end());
-  return a;
+/// a, b and c one after the other.
+Dims joined(const Dims& a, const Dims& b, const Dims& c) {
+  Dims all;
+  all.reserve(a.size() + b.size() + c.size());
+  for (const Dims* part : {&a, &b, &c}) all.insert(all.end(), part->begin(), part->end());
+  return all;
 }
 
-/// The cotangent of `mine`: the result's cotangent contracted with `other` over other's free dims.
-ValueId dot_cotangent(Builder& builder, Side cotangent, const Side& mine, Side other) {
-  // The contracted dims come out in the order that the other side has them.
-  Dims by_other(mine.contract.size());
-  std::iota(by_other.begin(), by_other.end(), 0);
+/// The dims of `mine` that it contracts, in the order in which `other` has their partners.
+Dims contracted_as_in(const Side& other, const Side& mine) {
+  if (std::is_sorted(other.contract.begin(), other.contract.end())) return mine.contract;
+  Dims by_other = range(0, mine.contract.size());
   std::sort(by_other.begin(), by_other.end(), [&](std::int64_t a, std::int64_t b) {
     return other.contract[static_cast<std::size_t>(a)] <
            other.contract[static_cast<std::size_t>(b)];
   });
-  Dims contracted;
-  for (const std::int64_t i : by_other) {
-    contracted.push_back(mine.contract[static_cast<std::size_t>(i)]);
-  }
-  other.contract = other.free;
-  const Dims cotangent_first = joined(mine.batch, mine.free, contracted);
+  for (std::int64_t& i : by_other) i = mine.contract[static_cast<std::size_t>(i)];
+  return by_other;
+}
+
+/// The cotangent of `mine`: the result's cotangent, over its batch dims and the dims it has from
+/// `other`, times `other` over its free dims.
+ValueId dot_cotangent(Builder& builder, ValueId cotangent, const Dims& batch,
+                      const Dims& from_other, const Side& mine, const Side& other) {
+  const Dims contracted = contracted_as_in(other, mine);
   const Dims other_first = joined(mine.batch, contracted, mine.free);
   if (std::is_sorted(other_first.begin(), other_first.end())) {
-    return emit_dot(builder, other, cotangent);
+    return builder.emit(Op::dot, {other.value, cotangent},
+                        dot_attributes(other.batch, batch, other.free, from_other));
   }
-  return arranged(builder, emit_dot(builder, cotangent, other), cotangent_first);
+  const ValueId product = builder.emit(Op::dot, {cotangent, other.value},
+                                       dot_attributes(batch, other.batch, from_other, other.free));
+  return arranged(builder, product, joined(mine.batch, mine.free, contracted));
 }
 
 /// `value` without the dims `dims`, spread over the operand's shape again.
@@ -96,26 +97,22 @@ ValueId zero_scalar(Builder& builder, DType dtype) {
 
 std::vector<ValueId> dot_derivative(const DerivativeInput& input) {
   Builder& b = input.builder;
-  const Side lhs(b, input.operands[0], input.attributes, "lhs_");
-  const Side rhs(b, input.operands[1], input.attributes, "rhs_");
+  const Attributes& attributes = input.attributes;
+  const Side lhs(b, input.operands[0], attributes.integers("lhs_batch"),
+                 attributes.integers("lhs_contract"));
+  const Side rhs(b, input.operands[1], attributes.integers("rhs_batch"),
+                 attributes.integers("rhs_contract"));
   // The result's dims are batch, lhs free, rhs free.
   const Dims batch = range(0, lhs.batch.size());
-  const auto lhs_free_at = static_cast<std::int64_t>(batch.size());
-  const Dims lhs_free = range(lhs_free_at, lhs.free.size());
-  const Dims rhs_free =
-      range(lhs_free_at + static_cast<std::int64_t>(lhs.free.size()), rhs.free.size());
-  Side cotangent(lhs);
-  cotangent.value = input.cotangents[0];
-  cotangent.batch = batch;
-
+  const auto lhs_at = static_cast<std::int64_t>(batch.size());
+  const auto rhs_at = lhs_at + static_cast<std::int64_t>(lhs.free.size());
+  const ValueId g = input.cotangents[0];
   std::vector<ValueId> out(2, ValueId::none);
   if (input.wants(0)) {
-    cotangent.contract = rhs_free;
-    out[0] = dot_cotangent(b, cotangent, lhs, rhs);
+    out[0] = dot_cotangent(b, g, batch, range(rhs_at, rhs.free.size()), lhs, rhs);
   }
   if (input.wants(1)) {
-    cotangent.contract = lhs_free;
-    out[1] = dot_cotangent(b, cotangent, rhs, lhs);
+    out[1] = dot_cotangent(b, g, batch, range(lhs_at, lhs.free.size()), rhs, lhs);
   }
   return out;
 }

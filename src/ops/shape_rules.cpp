@@ -9,19 +9,24 @@ namespace {
 using Types = std::span<const TensorType>;
 using Dims = std::vector<std::int64_t>;
 
-ShapeResult one(TensorType type) { return std::vector<TensorType>{std::move(type)}; }
+ShapeResult one(TensorType type) {
+  std::vector<TensorType> types;
+  types.push_back(std::move(type));
+  return types;
+}
 
 std::string name_of(DType dtype) { return std::string(info(dtype).name); }
 
-/// Empty when `dims` are distinct positions of a tensor of `rank`; else what is wrong.
-std::string position_mistake(const Dims& dims, int rank) {
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] < 0 || dims[i] >= rank) {
-      return "there is no dim " + std::to_string(dims[i]) + " in rank " + std::to_string(rank);
+/// Empty when `dims`, with those of `before`, are distinct positions of a tensor of `rank`; else
+/// what is wrong.
+std::string position_mistake(const Dims& dims, int rank, const Dims& before = {}) {
+  for (auto dim = dims.begin(); dim != dims.end(); ++dim) {
+    if (*dim < 0 || *dim >= rank) {
+      return "there is no dim " + std::to_string(*dim) + " in rank " + std::to_string(rank);
     }
-    if (std::find(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(i), dims[i]) !=
-        dims.begin() + static_cast<std::ptrdiff_t>(i)) {
-      return "dim " + std::to_string(dims[i]) + " is named twice";
+    if (std::find(dims.begin(), dim, *dim) != dim ||
+        std::find(before.begin(), before.end(), *dim) != before.end()) {
+      return "dim " + std::to_string(*dim) + " is named twice";
     }
   }
   return "";
@@ -51,16 +56,15 @@ std::string dot_mistake(Types operands, const Attributes& attributes) {
   if (operands[0].dtype != operands[1].dtype) {
     return "dtypes differ: " + name_of(operands[0].dtype) + " and " + name_of(operands[1].dtype);
   }
-  for (const int side : {0, 1}) {
-    const std::string prefix = side == 0 ? "lhs_" : "rhs_";
-    Dims named = attributes.integers(prefix + "batch");
-    const Dims& contract = attributes.integers(prefix + "contract");
-    named.insert(named.end(), contract.begin(), contract.end());
-    const auto mistake = position_mistake(named, operands[static_cast<std::size_t>(side)].rank());
+  for (const std::size_t side : {0U, 1U}) {
+    const Dims& batch = attributes.integers(side == 0 ? "lhs_batch" : "rhs_batch");
+    const Dims& contract = attributes.integers(side == 0 ? "lhs_contract" : "rhs_contract");
+    std::string mistake = position_mistake(batch, operands[side].rank());
+    if (mistake.empty()) mistake = position_mistake(contract, operands[side].rank(), batch);
     if (!mistake.empty()) return mistake;
   }
-  const auto batch = pair_mistake(operands, attributes.integers("lhs_batch"),
-                                  attributes.integers("rhs_batch"), "batch");
+  std::string batch = pair_mistake(operands, attributes.integers("lhs_batch"),
+                                   attributes.integers("rhs_batch"), "batch");
   if (!batch.empty()) return batch;
   return pair_mistake(operands, attributes.integers("lhs_contract"),
                       attributes.integers("rhs_contract"), "contracted");
@@ -135,6 +139,7 @@ ShapeResult dot_shape(Types operands, const Attributes& attributes) {
   if (!mistake.empty()) return mistake;
   const Dims& batch = attributes.integers("lhs_batch");
   TensorType result{operands[0].dtype, {}};
+  result.shape.reserve(operands[0].shape.size() + operands[1].shape.size());
   for (const std::int64_t dim : batch) {
     result.shape.push_back(operands[0].shape[static_cast<std::size_t>(dim)]);
   }

@@ -165,7 +165,7 @@ TEST_CASE("values are known only after they are made") {
         "  hint: did you mean 'x'? values: x");
   CHECK(mistakes({let("z = h + 1"), named(word("relu"), "h")}) ==
         "model.yaml:8:14: error: 'h' is used before it is made (model.yaml:11:5) "
-        "[used-before-made]\n  hint: move the layer that makes it up");
+        "[used-before-made]\n  hint: move the layer that makes it before this one");
   ModelBuilder builder = small();
   builder.layer(word("relu")).output("a", {}).output("b", {});
   CHECK(mistakes(builder) ==
