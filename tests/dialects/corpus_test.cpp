@@ -10,6 +10,7 @@
 
 #include "dialects/import_arrays.h"
 #include "dialects/import_rules.h"
+#include "dialects/rule_list.h"
 #include "shard/resolve.h"
 #include "text/read.h"
 
@@ -228,6 +229,116 @@ TEST_CASE("MaxText's older dumps come out of the rules of their time") {
   score.print("corpus/maxtext-2025-09");
   CHECK(score.misses.empty());
   CHECK(score.total == 780);
+}
+
+// `UNCONSTRAINED` and mesh axes as the cases write them.
+std::string answer_of(const PartitionEntry& entry) {
+  if (entry.is_unconstrained) return "UNCONSTRAINED";
+  std::string text;
+  for (const MeshAxis& axis : entry.axes) text += (text.empty() ? "" : ",") + axis.text();
+  return text.empty() ? "None" : text;
+}
+
+std::string expected_of(const TextNode& node) {
+  if (!node.is_sequence()) return node.is_null() ? "None" : node.scalar;
+  std::string text;
+  for (const TextNode& item : node.items) text += (text.empty() ? "" : ",") + item.scalar;
+  return text;
+}
+
+TEST_CASE("Flax's own cases of logical axes come out the same") {
+  const fs::path file = corpus() / "flax" / "logical_to_mesh_cases.yml";
+  if (!fs::exists(file)) {
+    std::cout << "skipped: corpus, no files\n";
+    return;
+  }
+  DiskReader reader;
+  Sources sources(reader);
+  const TextNode root = read_yaml(file.string(), sources.load(file.string()));
+  Score score;
+  for (const TextNode& item : root.find("cases")->items) {
+    Diagnostics diagnostics;
+    const std::vector<RuleConfig> rules = read_rule_list(*item.find("rules"), diagnostics);
+    CHECK(diagnostics.all().empty());
+    LogicalSpec names;
+    for (const TextNode& name : item.find("logical_axes")->items) {
+      names.names.emplace_back(LogicalAxis(name.scalar));
+    }
+    const TextNode& expected = *item.find("expected");
+    if (!expected.is_sequence()) {
+      score.count(!repeated_names(names).empty(), item.find("name")->scalar);
+      continue;
+    }
+    std::string found;
+    std::string wanted;
+    for (const PartitionEntry& entry : logical_to_mesh_axes(names, rules).entries) {
+      found += answer_of(entry) + " ";
+    }
+    for (const TextNode& entry : expected.items) wanted += expected_of(entry) + " ";
+    score.count(found == wanted, item.find("name")->scalar + ": " + found + "not " + wanted);
+  }
+  score.print("corpus/flax");
+  CHECK(score.misses.empty());
+  CHECK(score.total == 12);
+}
+
+// Rule files that stand alone, with where their mesh comes from.
+struct RuleFile {
+  const char* path;
+  const char* devices;
+  std::size_t rules;
+  const char* mesh;
+};
+
+TEST_CASE("every kind of rule file in the corpus is read") {
+  if (!fs::exists(corpus())) {
+    std::cout << "skipped: corpus, no files\n";
+    return;
+  }
+  const std::vector<RuleFile> files = {
+      {"t5x/moe_rules.yml", "", 17, "data=-1 expert=-1 model=-1 "},
+      {"t5x/standard_rules_act1_param1.yml", "", 13, "data=-1 model=-1 "},
+      {"t5x/standard_rules_act2_param1.yml", "", 13, "data=-1 model=-1 "},
+      {"t5x/standard_rules_act2_param2.yml", "", 14, "data=-1 model=-1 "},
+      {"whisper-jax/dp_rules.yml", "", 11, "data=-1 model=-1 "},
+      {"maxdiffusion/base14.yml", "v5e-16", 9, "data=16 fsdp=1 context=1 tensor=1 "},
+      {"maxdiffusion/base_xl.yml", "v5e-16", 9, "data=16 fsdp=1 context=1 tensor=1 "},
+      {"maxdiffusion/base_flux_dev.yml", "v5p-16", 12, "data=8 fsdp=1 context=1 tensor=1 "},
+      {"maxdiffusion/base_flux_dev_multi_res.yml", "2xv5e-8", 9,
+       "data=8 fsdp=2 context=1 tensor=1 "},
+      {"maxdiffusion/base_wan_14b.yml", "v6e-8", 13, "data=1 fsdp=1 context=8 tensor=1 "},
+      {"maxdiffusion/base_wan_1_3b.yml", "2xv6e-8", 13, "data=1 fsdp=1 context=16 tensor=1 "},
+      {"maxdiffusion/ltx2_video.yml", "2xv6e-8", 13, "data=1 fsdp=2 context=8 tensor=1 "},
+      {"maxtext/custom_mesh_and_rule/pure-fsdp.yml", "v5e-8", 14, "fsdp=8 "},
+      {"maxtext-slurm/default.gpu.yml", "4x8xh100", 76,
+       "diloco=1 data=4 stage=1 fsdp=8 fsdp_transpose=1 context=1 context_usp_ulysses=1 "
+       "context_autoregressive=1 tensor=1 tensor_sequence=1 expert=1 autoregressive=1 "},
+      {"maxtext-slurm/deepseek3-671b.gpu.yml", "16x8xh100", 76,
+       "diloco=1 data=2 stage=1 fsdp=8 fsdp_transpose=1 context=1 context_usp_ulysses=1 "
+       "context_autoregressive=1 tensor=1 tensor_sequence=1 expert=8 autoregressive=1 "},
+      {"maxtext/inference/multihost/interleaved/llama2_70b_v5e-16.yml", "v5e-16", 25,
+       "diloco=1 data=1 stage=1 fsdp=16 fsdp_transpose=1 context=1 context_usp_ulysses=1 "
+       "context_autoregressive=1 tensor=1 tensor_sequence=1 expert=1 autoregressive=1 "},
+  };
+  DiskReader reader;
+  Score score;
+  for (const RuleFile& file : files) {
+    CAPTURE(file.path);
+    Sources sources(reader);
+    ImportOptions options;
+    options.devices = file.devices;
+    options.config_folders = {(corpus() / "maxtext").string()};
+    const RulesConfig rules = import_rules((corpus() / file.path).string(), options, sources).rules;
+    std::string mesh;
+    for (const MeshAxisConfig& axis : rules.mesh) {
+      mesh += axis.name.text() + "=" + std::to_string(axis.size) + " ";
+    }
+    score.count(
+        mesh == file.mesh && rules.rules.size() == file.rules,
+        std::string(file.path) + ": " + std::to_string(rules.rules.size()) + " rules, " + mesh);
+  }
+  score.print("corpus rule files");
+  CHECK(score.misses.empty());
 }
 
 }  // namespace
