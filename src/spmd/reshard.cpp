@@ -15,8 +15,7 @@ using spmd::SequenceStep;
 /// Turns steps over several dims into single collectives, and keeps the sharding reached.
 class StepWriter {
  public:
-  StepWriter(const Mesh& mesh, const TensorType& global, const Sharding& start)
-      : mesh_(mesh), global_(global), now_(start) {}
+  StepWriter(const TensorType& global, const Sharding& start) : global_(global), now_(start) {}
 
   void reduce(const Axes& axes) {
     Collective collective;
@@ -119,7 +118,6 @@ class StepWriter {
     return bytes_of({global_.dtype, local_shape(global_.shape, sharding)});
   }
 
-  const Mesh& mesh_;
   const TensorType& global_;
   Sharding now_;
   std::vector<ReshardStep> steps_;
@@ -131,6 +129,16 @@ bool is_usable(const std::vector<SequenceStep>& steps, const Shape& shape, const
          std::all_of(steps.begin(), steps.end(), [&](const SequenceStep& step) {
            return divides_evenly(shape, spmd::with_axes(step.after));
          });
+}
+
+bool lies_in(const Mesh& mesh, const Sharding& sharding) {
+  const auto is_axis = [&](const AxisRef& ref) {
+    return ref.axis >= 0 && static_cast<std::size_t>(ref.axis) < mesh.axes().size() &&
+           mesh.size(ref.axis) % (ref.pre_size * ref.size) == 0;
+  };
+  return std::all_of(sharding.dims.begin(), sharding.dims.end(), [&](const DimSharding& dim) {
+    return std::all_of(dim.axes.begin(), dim.axes.end(), is_axis);
+  });
 }
 
 /// The axes with which both lists begin; the last one may be a leading part of either's.
@@ -159,7 +167,8 @@ std::vector<SequenceStep> gather_then_slice(const AxesPerDim& start, const AxesP
 std::vector<ReshardStep> plan_reshard(const Mesh& mesh, const TensorType& global,
                                       const Sharding& from, const Sharding& to) {
   const Sharding start = spmd::canonical(from), goal = spmd::canonical(to);
-  StepWriter writer(mesh, global, start);
+  SHARD_CHECK(lies_in(mesh, start) && lies_in(mesh, goal), "both shardings use axes of the mesh");
+  StepWriter writer(global, start);
   if (start.unreduced != goal.unreduced) {
     SHARD_CHECK(goal.unreduced.empty(), "no collective turns an array into a sum of parts");
     writer.reduce(start.unreduced);
