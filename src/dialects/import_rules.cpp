@@ -83,6 +83,17 @@ void apply_overrides(const Overrides& overrides, RulesConfig& rules, Sources& so
   }
 }
 
+// The mesh of a configuration in MaxText's form, unless the command line has one.
+void take_mesh(const MaxTextConfig& config, const ImportOptions& options, RulesConfig& rules,
+               Diagnostics& diagnostics) {
+  if (!options.overrides.mesh.empty()) return;
+  MaxTextMesh mesh = read_maxtext_mesh(config, options, diagnostics);
+  rules.mesh = std::move(mesh.axes);
+  rules.devices = std::move(mesh.devices);
+  rules.devices_at = mesh.devices_at;
+  if (mesh.has_pipeline) apply_pipeline(rules, diagnostics);
+}
+
 void import_framework(const std::string& path, const ImportOptions& options, Sources& sources,
                       ImportedRules& result, Diagnostics& diagnostics) {
   MaxTextConfig config = load_maxtext(path, options, sources, diagnostics);
@@ -93,14 +104,22 @@ void import_framework(const std::string& path, const ImportOptions& options, Sou
       result.ignored_keys.push_back(entry.key);
     }
   }
-  if (options.overrides.mesh.empty()) {
-    MaxTextMesh mesh = read_maxtext_mesh(config, options, diagnostics);
-    result.rules.mesh = std::move(mesh.axes);
-    result.rules.devices = std::move(mesh.devices);
-    result.rules.devices_at = mesh.devices_at;
-    if (mesh.has_pipeline) apply_pipeline(result.rules, diagnostics);
-  }
+  take_mesh(config, options, result.rules, diagnostics);
   result.files = std::move(config.files);
+}
+
+void import_python(const std::string& path, const ImportOptions& options, Sources& sources,
+                   ImportedRules& result, Diagnostics& diagnostics) {
+  PythonRules found = read_python_rules(path, sources.load(path), options.selected, diagnostics);
+  result.rules = std::move(found.rules);
+  result.files.push_back(path);
+  lay_over(found.settings, read_settings(options.settings, sources));
+  if (found.settings.find("mesh_axes") != nullptr) {
+    take_mesh({std::move(found.settings), {path}}, options, result.rules, diagnostics);
+  } else if (result.rules.mesh.empty() && options.overrides.mesh.empty()) {
+    diagnostics.note("mesh-missing", {path}, "the text says nothing about the mesh",
+                     "give it: --mesh data=8");
+  }
 }
 
 }  // namespace
@@ -122,17 +141,18 @@ ImportedRules import_rules(const std::string& path, const ImportOptions& options
   if (found.format == Format::our_rules) {
     result.rules = read_rules(merge_rules_file(path, options.overrides, sources));
     result.files.push_back(path);
+    for (const TextEntry& entry : read_settings(options.settings, sources).entries) {
+      diagnostics.warning("unused-setting", entry.key_at,
+                          "'" + entry.key + "' is a key of other programs' rules, not of ours",
+                          "change our rules with --mesh and --add-rule");
+    }
+    result.remarks = diagnostics.all();
     return result;
   }
   if (found.format == Format::framework) {
     import_framework(path, options, sources, result, diagnostics);
   } else if (found.format == Format::python) {
-    result.rules = read_python_rules(path, text, options.selected, diagnostics);
-    result.files.push_back(path);
-    if (result.rules.mesh.empty() && options.overrides.mesh.empty()) {
-      diagnostics.note("mesh-missing", {path}, "the text says nothing about the mesh",
-                       "give it: --mesh data=8");
-    }
+    import_python(path, options, sources, result, diagnostics);
   } else {
     fail_unknown_format(path, found,
                         "rules: our YAML, a MaxText configuration, or lists of pairs in Python");

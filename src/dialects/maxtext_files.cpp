@@ -64,18 +64,6 @@ void merge_rules_by_name(TextNode& map, const TextEntry& added) {
                            added.value.items.end());
 }
 
-// A model file or the command line over the configuration.
-void lay_over(TextNode& map, const TextNode& added) {
-  const bool replaces = is_true(added.find(override_key));
-  for (const TextEntry& entry : added.entries) {
-    if (entry.key == rules_key && !replaces && !entry.value.is_null()) {
-      merge_rules_by_name(map, entry);
-    } else {
-      put(map, entry);
-    }
-  }
-}
-
 class Loader {
  public:
   Loader(const ImportOptions& options, Sources& sources, Diagnostics& diagnostics)
@@ -86,7 +74,6 @@ class Loader {
  private:
   TextNode read_map(const std::string& path, const Location& asked_at);
   TextNode read_chain(const std::string& path, const Location& asked_at);
-  TextNode settings();
   void check_settings(const TextNode& root, const TextNode& settings);
   std::optional<std::string> find_file(const std::vector<std::string>& names);
   void add_model(TextNode& root, const TextNode& settings);
@@ -158,32 +145,6 @@ TextNode Loader::read_chain(const std::string& path, const Location& asked_at) {
   return root;
 }
 
-TextNode Loader::settings() {
-  TextNode map;
-  map.kind = TextNode::Kind::map;
-  const std::string flag = "--rules-set";
-  std::string lines;
-  for (const std::string& text : options_.settings) lines += text + "\n";
-  sources_.add(flag, lines);
-  for (std::size_t i = 0; i < options_.settings.size(); ++i) {
-    const std::string& text = options_.settings[i];
-    const int line = static_cast<int>(i) + 1;
-    const std::size_t equals = text.find('=');
-    if (equals == text.npos || equals == 0) {
-      throw Error("bad-override", {flag, line, 1, std::max(1, static_cast<int>(text.size()))},
-                  "'" + text + "' is not KEY=VALUE", "e.g. ici_fsdp_parallelism=4");
-    }
-    // Blank lines and blanks in front give the value the place it has in the pseudo file.
-    const std::string padded =
-        std::string(i, '\n') + std::string(equals + 1, ' ') + text.substr(equals + 1);
-    const Location key_at = {flag, line, 1, static_cast<int>(equals)};
-    Diagnostics found;
-    put(map, {text.substr(0, equals), key_at, read_foreign_yaml(flag, padded, found)});
-    diagnostics_.append(found.all());
-  }
-  return map;
-}
-
 void Loader::check_settings(const TextNode& root, const TextNode& settings) {
   std::vector<std::string> known;
   for (const TextEntry& entry : root.entries) known.push_back(entry.key);
@@ -241,7 +202,7 @@ void Loader::add_custom(TextNode& root) {
 
 MaxTextConfig Loader::load(const std::string& path) {
   TextNode root = read_chain(path, {});
-  const TextNode added = settings();
+  const TextNode added = read_settings(options_.settings, sources_);
   check_settings(root, added);
   add_model(root, added);
   lay_over(root, added);
@@ -250,6 +211,42 @@ MaxTextConfig Loader::load(const std::string& path) {
 }
 
 }  // namespace
+
+TextNode read_settings(const std::vector<std::string>& settings, Sources& sources) {
+  TextNode map;
+  map.kind = TextNode::Kind::map;
+  if (settings.empty()) return map;
+  const std::string flag = "--rules-set";
+  std::string lines;
+  for (const std::string& text : settings) lines += text + "\n";
+  sources.add(flag, lines);
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const std::string& text = settings[i];
+    const int line = static_cast<int>(i) + 1;
+    const std::size_t equals = text.find('=');
+    if (equals == text.npos || equals == 0) {
+      throw Error("bad-override", {flag, line, 1, std::max(1, static_cast<int>(text.size()))},
+                  "'" + text + "' is not KEY=VALUE", "e.g. ici_fsdp_parallelism=4");
+    }
+    // Blank lines and blanks in front give the value the place it has in the pseudo file.
+    const std::string padded =
+        std::string(i, '\n') + std::string(equals + 1, ' ') + text.substr(equals + 1);
+    const Location key_at = {flag, line, 1, static_cast<int>(equals)};
+    put(map, {text.substr(0, equals), key_at, read_yaml(flag, padded)});
+  }
+  return map;
+}
+
+void lay_over(TextNode& map, const TextNode& added) {
+  const bool replaces = is_true(added.find(override_key));
+  for (const TextEntry& entry : added.entries) {
+    if (entry.key == rules_key && !replaces && !entry.value.is_null()) {
+      merge_rules_by_name(map, entry);
+    } else {
+      put(map, entry);
+    }
+  }
+}
 
 const TextNode* MaxTextConfig::find(std::string_view key) const {
   const TextNode* found = root.find(key);

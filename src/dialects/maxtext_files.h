@@ -23,6 +23,14 @@ struct MaxTextConfig {
   std::string text(std::string_view key) const;
 };
 
+/// `KEY=VALUE` texts as a map, placed in the pseudo file `--rules-set`. Throws `Error`
+/// `bad-override`, and what YAML raises for a value.
+TextNode read_settings(const std::vector<std::string>& settings, Sources& sources);
+
+/// Puts the entries of `added` in the place of those of `map` or behind them; its rules are merged
+/// by name as below.
+void lay_over(TextNode& map, const TextNode& added);
+
 /// Lists of a `base_config` are replaced by the file above. A model file's (`models/NAME.yml`) and
 /// the command line's `logical_axis_rules` are merged by name: base rules with those names go, the
 /// new ones are appended, unless `override_logical_axis_rules` is true beside them. A custom file

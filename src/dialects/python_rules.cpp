@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "config/in_file_order.h"
+#include "dialects/maxtext_keys.h"
 #include "dialects/rule_list.h"
 #include "dialects/t5x_rules.h"
 #include "text/number.h"
@@ -44,6 +45,29 @@ int rank_of(std::string_view name) {
   return 1;
 }
 
+// `MeshRules(embed='fsdp', mlp='tensor')`
+bool is_keyword_rules(const PythonValue& value) {
+  return value.kind == Kind::call && value.items.empty() && !value.entries.empty() &&
+         last_word(value.text).ends_with("Rules");
+}
+
+// Its keywords as the pairs they stand for.
+PythonValue pairs_of(const PythonValue& call) {
+  PythonValue list;
+  list.kind = Kind::list;
+  list.at = call.at;
+  for (const PythonEntry& entry : call.entries) {
+    PythonValue name = entry.key;
+    name.kind = Kind::string;
+    PythonValue pair;
+    pair.kind = Kind::tuple;
+    pair.at = entry.key.at;
+    pair.items = {std::move(name), entry.value};
+    list.items.push_back(std::move(pair));
+  }
+  return list;
+}
+
 bool is_standard_t5x(const PythonValue& value) {
   return (value.kind == Kind::code || value.kind == Kind::call) &&
          value.text.find("standard_logical_axis_rules") != std::string::npos;
@@ -65,7 +89,7 @@ class RulesFinder {
     collect();
   }
 
-  RulesConfig read(const std::string& selected);
+  PythonRules read(const std::string& selected);
 
  private:
   void collect();
@@ -73,12 +97,14 @@ class RulesFinder {
   void collect_inside(const PythonValue& value);
   Candidate choose(const std::string& selected) const;
   Candidate named(const std::string& selected) const;
+  std::vector<RuleConfig> rules_in(const PythonValue& value);
   std::vector<RuleConfig> rules_of(const Candidate& candidate);
   std::vector<RuleConfig> standard_rules(const Location& at);
   std::int64_t gin_number(std::string_view parameter, std::int64_t otherwise) const;
   const PythonStatement* assigned(std::string_view parameter) const;
   std::vector<MeshAxisConfig> mesh();
   std::vector<MeshAxisConfig> mesh_of_call(const PythonValue& call);
+  TextNode settings() const;
   std::vector<MeshAxisConfig> t5x_mesh(const Location& at) const;
 
   std::string file_;
@@ -100,6 +126,7 @@ void RulesFinder::collect() {
 void RulesFinder::add(const PythonStatement& statement) {
   const bool is_broken = !statement.problems.empty() && says_rules(last_word(statement.target));
   const bool is_rules = looks_like_rules(statement.value) || is_standard_t5x(statement.value) ||
+                        is_keyword_rules(statement.value) ||
                         (says_rules(last_word(statement.target)) && !statement.is_added &&
                          statement.value.kind != Kind::call && statement.value.kind != Kind::code);
   if (!is_broken && !is_rules) return;
@@ -126,7 +153,7 @@ void RulesFinder::collect_inside(const PythonValue& value) {
     if (name == "make_mesh" || name == "Mesh") mesh_calls_.push_back(&value);
   }
   const auto add_argument = [&](std::string_view name, const PythonValue& argument) {
-    if (!looks_like_rules(argument)) {
+    if (!looks_like_rules(argument) && !is_keyword_rules(argument)) {
       collect_inside(argument);
       return;
     }
@@ -233,18 +260,19 @@ std::vector<RuleConfig> RulesFinder::standard_rules(const Location& at) {
   return rules;
 }
 
+std::vector<RuleConfig> RulesFinder::rules_in(const PythonValue& value) {
+  if (is_standard_t5x(value)) return standard_rules(value.at);
+  const PythonValue& list = is_keyword_rules(value) ? pairs_of(value) : value;
+  return read_rule_list(to_tree(list, diagnostics_), diagnostics_);
+}
+
 std::vector<RuleConfig> RulesFinder::rules_of(const Candidate& candidate) {
-  if (candidate.value != nullptr) {
-    return read_rule_list(to_tree(*candidate.value, diagnostics_), diagnostics_);
-  }
+  if (candidate.value != nullptr) return rules_in(*candidate.value);
   std::vector<RuleConfig> rules;
   for (const PythonStatement* part : candidate.parts) {
     diagnostics_.append(part->problems);
     if (!part->problems.empty()) continue;
-    const std::vector<RuleConfig> more =
-        is_standard_t5x(part->value)
-            ? standard_rules(part->value.at)
-            : read_rule_list(to_tree(part->value, diagnostics_), diagnostics_);
+    const std::vector<RuleConfig> more = rules_in(part->value);
     rules.insert(rules.end(), more.begin(), more.end());
   }
   return rules;
@@ -258,7 +286,7 @@ std::vector<MeshAxisConfig> RulesFinder::mesh_of_call(const PythonValue& call) {
     }
     return position < call.items.size() ? &call.items[position] : nullptr;
   };
-  const PythonValue* names = argument(1, has_sizes ? "axis_names" : "axis_names");
+  const PythonValue* names = argument(1, "axis_names");
   const PythonValue* sizes = has_sizes ? argument(0, "axis_shapes") : nullptr;
   if (names == nullptr || !names->is_sequence()) return {};
   Diagnostics ignored;  // a mesh that is code is no mistake of the rules
@@ -295,18 +323,35 @@ std::vector<MeshAxisConfig> RulesFinder::mesh() {
   return {};
 }
 
-RulesConfig RulesFinder::read(const std::string& selected) {
-  RulesConfig rules;
-  rules.file = file_;
-  rules.rules = rules_of(choose(selected));
+// Values that are code stay out: the mesh's sizes are then simply not known.
+TextNode RulesFinder::settings() const {
+  TextNode map;
+  map.kind = TextNode::Kind::map;
+  for (const PythonStatement& statement : statements_) {
+    const std::string key(last_word(statement.target));
+    if (!is_maxtext_key(key) || says_rules(key) || !statement.problems.empty()) continue;
+    Diagnostics ignored;
+    TextNode value = to_tree(statement.value, ignored);
+    if (ignored.has_errors()) continue;
+    std::erase_if(map.entries, [&](const TextEntry& entry) { return entry.key == key; });
+    map.entries.push_back({key, statement.at, std::move(value)});
+  }
+  return map;
+}
+
+PythonRules RulesFinder::read(const std::string& selected) {
+  PythonRules found;
+  found.rules.file = file_;
+  found.rules.rules = rules_of(choose(selected));
   throw_in_file_order(diagnostics_);
-  rules.mesh = mesh();
-  return rules;
+  found.rules.mesh = mesh();
+  found.settings = settings();
+  return found;
 }
 
 }  // namespace
 
-RulesConfig read_python_rules(const std::string& file, std::string_view text,
+PythonRules read_python_rules(const std::string& file, std::string_view text,
                               const std::string& selected, Diagnostics& diagnostics) {
   return RulesFinder(file, text, diagnostics).read(selected);
 }

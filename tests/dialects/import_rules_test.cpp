@@ -37,6 +37,19 @@ TEST_CASE("the command line's mesh and rules are applied to every format") {
                  overridden("fsdp=3")) == "mesh: {fsdp: 3}\nrules:\n  - [a, fsdp]\n");
 }
 
+TEST_CASE("settings of other programs are told when nothing of ours reads them") {
+  ImportOptions options;
+  options.settings = {"ici_fsdp_parallelism=4"};
+  const std::string text = "mesh: {data: 2}\nrules:\n  - [batch, data]\n";
+  CHECK(imported("r.yaml", {{"r.yaml", text}}, options) ==
+        text +
+            "--rules-set:1:1: warning: 'ici_fsdp_parallelism' is a key of other programs' rules, "
+            "not of ours [unused-setting]\n"
+            "    1 | ici_fsdp_parallelism=4\n"
+            "      | ^~~~~~~~~~~~~~~~~~~~\n"
+            "  hint: change our rules with --mesh and --add-rule\n");
+}
+
 TEST_CASE("a mesh of the command line that cannot be is refused") {
   CHECK(imported("r.py", {{"r.py", rules_text}}, overridden("data=0")) ==
         "--mesh:1:6: error: mesh axis 'data' is 0, expected a whole number of 1 or more "

@@ -47,6 +47,34 @@ TEST_CASE("rules are found in arguments of calls") {
         "mesh: {}\nrules:\n  - [batch, data]\n" + no_mesh);
 }
 
+TEST_CASE("a configuration in Python sizes its mesh as MaxText does") {
+  const std::string config =
+      "config.logical_axis_rules = (('batch', 'data'), ('embed', 'fsdp'))\n"
+      "config.mesh_axes = ['data', 'fsdp', 'tensor']\n"
+      "config.dcn_data_parallelism = -1\n"
+      "config.ici_fsdp_parallelism = -1\n"
+      "config.ici_tensor_parallelism = 2\n"
+      "config.steps = f(1)\n";
+  ImportOptions options;
+  options.devices = "2xv5e-8";
+  CHECK(imported("a.py", {{"a.py", config}}, options) ==
+        "mesh: {data: 2, fsdp: 4, tensor: 2}\n"
+        "rules:\n  - [batch, data]\n  - [embed, fsdp]\n"
+        "devices: \"2xv5e-8\"\n");
+  options.settings = {"ici_tensor_parallelism=8"};
+  CHECK(imported("a.py", {{"a.py", config}}, options) ==
+        "mesh: {data: 2, fsdp: 1, tensor: 8}\n"
+        "rules:\n  - [batch, data]\n  - [embed, fsdp]\n"
+        "devices: \"2xv5e-8\"\n");
+}
+
+TEST_CASE("keywords of a rules class are rules") {
+  CHECK(source("class Config:\n  axis_rules: MeshRules = MeshRules(embed='fsdp', mlp=None)\n") ==
+        "mesh: {}\nrules:\n  - [embed, fsdp]\n  - [mlp, null]\n" + no_mesh);
+  CHECK(source("config = Config(axis_rules=MeshRules(embed='fsdp'))\n") ==
+        "mesh: {}\nrules:\n  - [embed, fsdp]\n" + no_mesh);
+}
+
 TEST_CASE("one of several lists is asked for by name or line") {
   CHECK(source(two_lists) ==
         "a.py: error: the text has 2 lists of rules: logical_axis_rules_dp (line 2), "
