@@ -1,7 +1,6 @@
 #include "shard/resolve.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/nearest.h"
 #include "shard/axes.h"
@@ -27,6 +26,7 @@ std::string dim_name(std::size_t dim, const SpecQuestion& question) {
 
 /// The place that decided the dim: the rule, or the spec itself.
 const Location& place_of(const Resolved& resolved, std::size_t dim, const SpecQuestion& question) {
+  if (dim >= resolved.reasons.size()) return question.spec.at;  // beyond the rank
   for (const Reason& reason : resolved.reasons[dim]) {
     if (reason.kind == ReasonKind::rule) return reason.at;
   }
@@ -72,8 +72,10 @@ Resolved Resolver::resolve(const SpecQuestion& question) {
   return resolved;
 }
 
-Resolver::PartRules Resolver::rules_of(Part part) const {
-  PartRules asked;
+const Resolver::PartRules& Resolver::rules_of(Part part) {
+  const auto [found, is_new] = parts_.try_emplace(part);
+  PartRules& asked = found->second;
+  if (!is_new) return asked;
   int number = static_cast<int>(rules_.rules.size());
   for (const PartRulesConfig& own : rules_.rules_for) {
     for (const RuleConfig& rule : own.rules) {
@@ -84,11 +86,10 @@ Resolver::PartRules Resolver::rules_of(Part part) const {
       ++number;
     }
   }
-  const std::size_t first_general = asked.rules.size();
-  asked.rules.insert(asked.rules.end(), rules_.rules.begin(), rules_.rules.end());
-  asked.numbers.resize(asked.rules.size());
-  std::iota(asked.numbers.begin() + static_cast<std::ptrdiff_t>(first_general), asked.numbers.end(),
-            0);
+  for (std::size_t i = 0; i < rules_.rules.size(); ++i) {
+    asked.rules.push_back(rules_.rules[i]);
+    asked.numbers.push_back(static_cast<int>(i));
+  }
   return asked;
 }
 
@@ -98,7 +99,7 @@ Resolved Resolver::resolve_logical(const LogicalSpec& names, const SpecQuestion&
       !check_rank(names.names.size(), to_string(names), question)) {
     return resolved;
   }
-  const PartRules asked = rules_of(question.part);
+  const PartRules& asked = rules_of(question.part);
   note_uses(names, asked, question);
   const LinenAnswer answer = logical_to_mesh_axes(names, asked.rules);
   resolved.is_constraint = check_matched(names, answer.rule_of, question);
@@ -138,7 +139,6 @@ Reason Resolver::reason_of(const LogicalSpec& names, const LinenAnswer& answer,
 
 Resolved Resolver::resolve_mesh(const PartitionSpec& spec, const SpecQuestion& question) {
   Resolved resolved = unplaced(question);
-  if (!check_rank(spec.entries.size(), to_string(spec), question)) return resolved;
   resolved.spec = spec;
   for (auto& reasons : resolved.reasons) {
     reasons.push_back(reason_for(ReasonKind::explicit_spec, question.spec.at));
@@ -204,14 +204,20 @@ bool Resolver::check_rank(std::size_t entries, const std::string& spec,
 
 void Resolver::place(Resolved& resolved, const SpecQuestion& question) {
   check_unconstrained(resolved, question);
+  check_repeated(resolved, question);
+  check_known(resolved, question);
+  if (!check_rank(resolved.spec.entries.size(), to_string(resolved.spec), question)) return;
+  std::set<int> used;
   for (std::size_t dim = 0; dim < resolved.spec.entries.size(); ++dim) {
-    resolved.sharding.dims[dim].axes = axes_of(resolved, dim, question);
-    resolved.sharding.dims[dim].is_open = resolved.spec.entries[dim].is_unconstrained;
-    if (resolved.sharding.dims[dim].is_open) {
-      resolved.reasons[dim].front().kind = ReasonKind::unconstrained;
+    const PartitionEntry& entry = resolved.spec.entries[dim];
+    DimSharding& placed = resolved.sharding.dims[dim];
+    for (const MeshAxis& name : entry.axes) {
+      const std::optional<int> axis = mesh_.find(name);
+      if (axis && used.insert(*axis).second) placed.axes.push_back(mesh_.full(*axis));
     }
+    placed.is_open = entry.is_unconstrained;
+    if (placed.is_open) resolved.reasons[dim].front().kind = ReasonKind::unconstrained;
   }
-  drop_repeated(resolved, question);
   drop_indivisible(resolved, question);
   for (std::size_t dim = 0; dim < resolved.sharding.dims.size(); ++dim) {
     Axes& axes = resolved.sharding.dims[dim].axes;
@@ -220,38 +226,32 @@ void Resolver::place(Resolved& resolved, const SpecQuestion& question) {
   }
 }
 
-Axes Resolver::axes_of(const Resolved& resolved, std::size_t dim, const SpecQuestion& question) {
-  Axes axes;
-  for (const MeshAxis& name : resolved.spec.entries[dim].axes) {
-    if (const std::optional<int> axis = mesh_.find(name)) {
-      axes.push_back(mesh_.full(*axis));
-      continue;
+void Resolver::check_known(const Resolved& resolved, const SpecQuestion& question) {
+  for (std::size_t dim = 0; dim < resolved.spec.entries.size(); ++dim) {
+    for (const MeshAxis& name : resolved.spec.entries[dim].axes) {
+      if (mesh_.find(name)) continue;
+      const Location& at = place_of(resolved, dim, question);
+      report({"unknown-mesh-axis", at, question.what, name.text()},
+             "mesh axis '" + name.text() + "' of " + to_string(resolved.spec) + " for " +
+                 question.what + " is not found in mesh " + to_string(mesh_),
+             did_you_mean(name.text(), axis_names(mesh_), "the mesh has"));
     }
-    const Location& at = place_of(resolved, dim, question);
-    report({"unknown-mesh-axis", at, question.what, name.text()},
-           "mesh axis '" + name.text() + "' of " + to_string(resolved.spec) + " for " +
-               question.what + " is not found in mesh " + to_string(mesh_),
-           did_you_mean(name.text(), axis_names(mesh_), "the mesh has"));
   }
-  return axes;
 }
 
-void Resolver::drop_repeated(Resolved& resolved, const SpecQuestion& question) {
-  std::set<int> used;
-  for (std::size_t dim = 0; dim < resolved.sharding.dims.size(); ++dim) {
-    Axes kept;
-    for (const AxisRef& axis : resolved.sharding.dims[dim].axes) {
-      if (used.insert(axis.axis).second) {
-        kept.push_back(axis);
-        continue;
-      }
-      report({"duplicate-mesh-axis", place_of(resolved, dim, question), question.what,
-              to_string(mesh_, axis)},
+/// Names are compared, not axes of the mesh, so that a name is told to be there twice even when the
+/// mesh does not have it.
+void Resolver::check_repeated(const Resolved& resolved, const SpecQuestion& question) {
+  std::set<MeshAxis> used;
+  for (std::size_t dim = 0; dim < resolved.spec.entries.size(); ++dim) {
+    for (const MeshAxis& axis : resolved.spec.entries[dim].axes) {
+      if (used.insert(axis).second) continue;
+      const Location& at = place_of(resolved, dim, question);
+      report({"duplicate-mesh-axis", at, question.what, axis.text()},
              to_string(resolved.spec) + " of " + question.what + " has duplicate entries for `" +
-                 to_string(mesh_, axis) + "`",
+                 axis.text() + "`",
              "a mesh axis can split at most one dim of an array");
     }
-    resolved.sharding.dims[dim].axes = std::move(kept);
   }
 }
 

@@ -2,6 +2,7 @@
 // Specs through the rules to shardings, each dim with its reason (Flax Linen's resolver, spec
 // sections 1.1 and 2.3).
 
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -94,7 +95,7 @@ class Resolver {
     std::string detail;
   };
 
-  PartRules rules_of(Part part) const;
+  const PartRules& rules_of(Part part);
   Reason reason_of(const LogicalSpec& names, const LinenAnswer& answer, const PartRules& asked,
                    std::size_t dim);
   Resolved resolve_logical(const LogicalSpec& names, const SpecQuestion& question);
@@ -105,8 +106,8 @@ class Resolver {
                      const SpecQuestion& question);
   bool check_rank(std::size_t entries, const std::string& spec, const SpecQuestion& question);
   void place(Resolved& resolved, const SpecQuestion& question);
-  Axes axes_of(const Resolved& resolved, std::size_t dim, const SpecQuestion& question);
-  void drop_repeated(Resolved& resolved, const SpecQuestion& question);
+  void check_known(const Resolved& resolved, const SpecQuestion& question);
+  void check_repeated(const Resolved& resolved, const SpecQuestion& question);
   void drop_indivisible(Resolved& resolved, const SpecQuestion& question);
   void check_unconstrained(const Resolved& resolved, const SpecQuestion& question);
   void report(const Mistake& mistake, std::string message, std::string hint);
@@ -114,6 +115,7 @@ class Resolver {
   const RulesConfig& rules_;
   const Mesh& mesh_;
   Diagnostics& diagnostics_;
+  std::map<Part, PartRules> parts_;  ///< as far as they were asked for
   std::vector<RuleUse> uses_;
   std::vector<std::pair<LogicalAxis, Location>> unmatched_;
   std::set<std::string> reported_;

@@ -84,6 +84,7 @@ std::optional<Sharding> sharding_of(const Mesh& mesh, const json& spec, std::siz
   for (std::size_t dim = 0; dim < spec.size(); ++dim) {
     const std::optional<PartitionEntry> entry = entry_of(spec[dim]);
     if (!entry || (dim >= rank && !entry->axes.empty())) return std::nullopt;
+    if (dim < rank) sharding.dims[dim].is_open = entry->is_unconstrained;
     for (const MeshAxis& name : entry->axes) {
       const std::optional<int> axis = mesh.find(name);
       if (!axis || !used.insert(*axis).second) return std::nullopt;

@@ -1,0 +1,36 @@
+#pragma once
+// Which piece of an array each device holds (spec section 2.6). Positions are row-major on the
+// mesh; `Mesh::device_id` gives the device there.
+
+#include <vector>
+
+#include "base/tensor_type.h"
+#include "shard/sharding.h"
+
+namespace shard {
+
+/// A piece's range in one dim. A dim that is not split is reported whole, as JAX does with
+/// `slice(None)`.
+struct PieceRange {
+  std::int64_t start = 0;
+  std::int64_t stop = 0;
+  bool is_whole = false;
+
+  friend bool operator==(const PieceRange&, const PieceRange&) = default;
+};
+
+/// The range of every dim on the device at `position`. The sharding must divide evenly and leave
+/// nothing unreduced.
+std::vector<PieceRange> piece_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
+                                 std::int64_t position);
+
+/// How many earlier devices hold the same piece: the row-major number of the device's coordinates
+/// on the axes that do not tell pieces apart (those the sharding does not use, and those of an
+/// empty dim). Bytes of distinct data are those of replica 0.
+std::int64_t replica_id(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
+                        std::int64_t position);
+
+/// Every device holds the whole value.
+bool is_fully_replicated(const Mesh& mesh, const Sharding& sharding);
+
+}  // namespace shard
