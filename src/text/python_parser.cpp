@@ -331,7 +331,7 @@ void PythonParser::skip_code(Ends ends) {
       const std::size_t before = offset_;
       skip_blank(false);
       if (offset_ == before) ++offset_;
-    } else if (peek(1) == '=' && std::string_view("=!<>").find(c) != std::string_view::npos) {
+    } else if (peek(1) == '=' && std::string_view("=!<>:").find(c) != std::string_view::npos) {
       offset_ += 2;
     } else if (c == '(' || c == '[' || c == '{') {
       open.push_back(offset_++);

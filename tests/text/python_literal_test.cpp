@@ -224,6 +224,7 @@ TEST_CASE("the values of a source are found between its other statements") {
                    "  pass\n"
                    "a = b = 'c', 'd'\n"
                    "x[0] = 1\n"
+                   "f(y := 3, lambda q: q == 1)\n"
                    "return\n") ==
         "4 RULES = (('batch' 'data'))\n"
         "5 RULES += [('a' None)]\n"
@@ -232,7 +233,8 @@ TEST_CASE("the values of a source are found between its other statements") {
         "10  = [('x' 'y')]\n"
         "11  = rules_of<[('p' 'q')]>\n"
         "13 a = ('c' 'd')\n"
-        "14 x[0] = 1\n");
+        "14 x[0] = 1\n"
+        "15  = f<code`y := 3` code`lambda q: q == 1`>\n");
 }
 
 TEST_CASE("gin's scopes and blocks are part of the names") {
