@@ -25,13 +25,31 @@ void throw_if_errors(const Diagnostics& diagnostics) {
   if (diagnostics.has_errors()) throw Error(without_repetition(diagnostics.all()));
 }
 
+/// The one of the numbers that sorts first as text: 10 before 3.
+std::string first_as_text(std::int64_t first, std::int64_t last) {
+  std::string least = std::to_string(first);
+  for (std::int64_t power = 10; power <= last; power *= 10) {
+    if (power > first) least = std::min(least, std::to_string(power));
+  }
+  return least;
+}
+
+/// The path by which a leaf is sorted: of several equal ones, that of the first.
+std::string sorted_path(const StateLeaf& leaf) {
+  const auto open = leaf.path.find('{');
+  if (open == std::string::npos) return leaf.path;
+  const auto close = leaf.path.find('}', open);
+  const std::int64_t first = std::stoll(leaf.path.substr(open + 1));
+  return leaf.path.substr(0, open) + first_as_text(first, first + leaf.iteration.count() - 1) +
+         leaf.path.substr(close + 1);
+}
+
 /// Flax flattens dicts sorted by key, so paths compare part by part: a slash sorts before all else.
-bool flattens_before(const StateLeaf& a, const StateLeaf& b) {
-  return std::lexicographical_compare(
-      a.path.begin(), a.path.end(), b.path.begin(), b.path.end(), [](char x, char y) {
-        const auto rank = [](char c) { return c == '/' ? 0 : 1 + static_cast<unsigned char>(c); };
-        return rank(x) < rank(y);
-      });
+bool flattens_before(const std::string& a, const std::string& b) {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    const auto rank = [](char c) { return c == '/' ? 0 : 1 + static_cast<unsigned char>(c); };
+    return rank(x) < rank(y);
+  });
 }
 
 std::vector<GraphInput> data_inputs(Lowering& lowering, Scope& scope) {
@@ -114,9 +132,11 @@ std::vector<GraphOutput> outputs_of(Lowering& lowering, const Scope& scope) {
 void add_inputs(Model& model, Lowering& lowering, std::vector<GraphInput> data) {
   std::vector<std::size_t> order(lowering.leaves.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return flattens_before(lowering.leaves[a], lowering.leaves[b]);
-  });
+  std::vector<std::string> paths;
+  paths.reserve(order.size());
+  for (const StateLeaf& leaf : lowering.leaves) paths.push_back(sorted_path(leaf));
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return flattens_before(paths[a], paths[b]); });
   // The step counter stands before the parameters of a train state.
   const int first = lowering.config.train ? 1 : 0;
   Graph& graph = model.apply;
@@ -125,7 +145,8 @@ void add_inputs(Model& model, Lowering& lowering, std::vector<GraphInput> data) 
   for (const std::size_t i : order) {
     StateLeaf& leaf = lowering.leaves[i];
     graph.inputs.push_back({lowering.leaf_values[i], leaf.path, Role::parameter,
-                            first + static_cast<int>(model.state.size()), leaf.placement});
+                            first + static_cast<int>(model.state.size()), leaf.placement,
+                            leaf.iteration});
     model.state.push_back(std::move(leaf));
   }
   std::move(data.begin(), data.end(), std::back_inserter(graph.inputs));
@@ -136,17 +157,21 @@ void add_inputs(Model& model, Lowering& lowering, std::vector<GraphInput> data) 
 
 void count_parameters(Model& model, Diagnostics& diagnostics) {
   for (const StateLeaf& leaf : model.state) {
-    const std::int64_t elements = element_count(leaf.type.shape);
-    if (!__builtin_add_overflow(model.parameter_count, elements, &model.parameter_count)) continue;
+    std::int64_t elements = element_count(leaf.type.shape);
+    const bool is_too_large =
+        __builtin_mul_overflow(elements, leaf.iteration.count(), &elements) ||
+        __builtin_add_overflow(model.parameter_count, elements, &model.parameter_count);
+    if (!is_too_large) continue;
     diagnostics.error("size-overflow", leaf.at,
                       "the parameters together are more than a 63-bit count can hold");
     return;
   }
 }
 
-void build_apply(Model& model, const ModelConfig& config, Diagnostics& diagnostics) {
+void build_apply(Model& model, const ModelConfig& config, const BuildOptions& options,
+                 Diagnostics& diagnostics) {
   model.apply.name = "apply";
-  Lowering lowering(config, model.apply, diagnostics);
+  Lowering lowering(config, options, model.apply, diagnostics);
   Scope scope("", config.layers);
   std::vector<GraphInput> data = data_inputs(lowering, scope);
   if (config.inputs.empty()) {
@@ -161,13 +186,14 @@ void build_apply(Model& model, const ModelConfig& config, Diagnostics& diagnosti
   for (const GraphOutput& output : model.apply.outputs) {
     model.apply.regions.front().results.push_back(output.value);
   }
+  model.folded = std::move(lowering.folded);
   model.dropped = remove_dead_code(model.apply);
   count_parameters(model, diagnostics);
 }
 
 }  // namespace
 
-Model build_model(const ModelConfig& config) {
+Model build_model(const ModelConfig& config, const BuildOptions& options) {
   Diagnostics diagnostics;
   if (config.naming == Naming::nnx) {
     diagnostics.error("not-yet", {config.file, 0, 0, 1}, "naming: nnx is not built by this version",
@@ -176,7 +202,7 @@ Model build_model(const ModelConfig& config) {
   const bool ends = check_layers(config, diagnostics);
   Model model;
   model.name = config.name;
-  if (ends) build_apply(model, config, diagnostics);
+  if (ends) build_apply(model, config, options, diagnostics);
   throw_if_errors(diagnostics);
   if (config.train) add_train_step(model, config, diagnostics);
   throw_if_errors(diagnostics);

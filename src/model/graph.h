@@ -26,7 +26,8 @@
 namespace shard {
 
 /// Which iteration of an unrolled `repeat` something belongs to. `repeat` is -1 outside of any.
-/// With first < last it stands for all of these equal iterations (a folded plan).
+/// With first < last it stands for all of these equal iterations (a folded graph); in names their
+/// numbers are `{3..996}`.
 struct Iteration {
   int repeat = -1;
   std::int64_t first = 0;
@@ -74,6 +75,7 @@ struct GraphInput {
   Role role = Role::input;
   int state_leaf = -1;
   SpecConfig placement;  ///< unannotated state is replicated (closed `P()`)
+  Iteration iteration{};
 };
 
 /// A result of the function. `donates` is the position in `inputs` whose storage it takes over, or
@@ -85,6 +87,7 @@ struct GraphOutput {
   int state_leaf = -1;
   int donates = -1;
   std::optional<SpecConfig> placement;  ///< nothing: left to propagation (open)
+  Iteration iteration{};
 };
 
 struct Graph {

@@ -50,8 +50,9 @@ SpecConfig placed_by_labels(const std::vector<std::string>& labels, const Locati
 
 }  // namespace
 
-Lowering::Lowering(const ModelConfig& model_config, Graph& graph, Diagnostics& messages)
-    : config(model_config), diagnostics(messages), builder(graph) {
+Lowering::Lowering(const ModelConfig& model_config, const BuildOptions& build_options, Graph& graph,
+                   Diagnostics& messages)
+    : config(model_config), options(build_options), diagnostics(messages), builder(graph) {
   for (const BlockConfig& block : config.blocks) blocks_.emplace(block.name, &block);
 }
 

@@ -45,7 +45,8 @@ struct LayerCall {
 
 class Lowering {
  public:
-  Lowering(const ModelConfig& model_config, Graph& graph, Diagnostics& messages);
+  Lowering(const ModelConfig& model_config, const BuildOptions& build_options, Graph& graph,
+           Diagnostics& messages);
 
   const BlockConfig* block_named(std::string_view name) const;
 
@@ -93,12 +94,14 @@ class Lowering {
   void name_value(ValueId value, const std::string& name);
 
   const ModelConfig& config;
+  const BuildOptions& options;
   Diagnostics& diagnostics;
   GraphBuilder builder;
   std::vector<StateLeaf> leaves;     ///< parameters in the order they were made
   std::vector<ValueId> leaf_values;  ///< their values as graph inputs
   std::vector<LoopFrame*> frames;    ///< scanned loops around, outermost first
   int repeats = 0;                   ///< unrolled repeats so far
+  std::vector<Iteration> folded;     ///< iterations that stand for several
 
  private:
   bool fits(const TensorType& type, const Location& at);

@@ -44,6 +44,17 @@ struct Model {
   std::vector<Diagnostic> notes;     ///< remarks and warnings; never errors
   std::vector<std::string>
       dropped;  ///< what dead-code removal took out, one name each, for the report
+  std::vector<Iteration> folded;  ///< the iterations that stand for several, by number of repeat
+};
+
+/// How unrolled repeats are written out.
+struct BuildOptions {
+  /// Writes the first and last iterations of every repeat that has enough of them and once, for all
+  /// those between, an iteration with first < last. Nothing checks that those are in fact equal.
+  bool fold = false;
+  /// With `fold`: the repeat that is written with two single iterations in that place, so that it
+  /// can be seen how things go on from one to the next; -1 for none.
+  int widened = -1;
 };
 
 /// Builds both functions. Throws `Error` with every mistake found, each once: `unknown-layer`,
@@ -51,7 +62,7 @@ struct Model {
 /// `dtype-mismatch`, `recursive-block`, `duplicate-name`, `reserved-name`, `unknown-dim`,
 /// `constrain-size`, `size-overflow`, `wrong-input-count`, `missing-loss`, `not-yet` (what a later
 /// version of the grammar handles) ...
-Model build_model(const ModelConfig& config);
+Model build_model(const ModelConfig& config, const BuildOptions& options = {});
 
 /// Reverse-mode derivative of `scalar` with respect to the values `wrt` of the body: appends the
 /// backward nodes to the body and returns one gradient value per entry of `wrt` (zeros where the

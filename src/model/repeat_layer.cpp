@@ -1,5 +1,7 @@
 // `repeat`: the block written out several times, or one loop over stacked parameters.
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "model/layer_kinds.h"
 
@@ -9,6 +11,13 @@ namespace {
 // Written out, every iteration costs nodes; a loop does not.
 constexpr std::int64_t most_written_out = 100'000;
 
+// Iterations of a folded repeat that are written themselves: what is peculiar to its ends (nothing
+// is wanted back from the first, dead code in the last) reaches less far. Folding takes two plans
+// and pays from twice as many iterations on.
+constexpr std::int64_t first_written = 3;
+constexpr std::int64_t last_written = 3;
+constexpr std::int64_t least_folded = 16;
+
 std::vector<const BlockConfig*> blocks_of(const Lowering& lowering, const RepeatConfig& repeat) {
   std::vector<const BlockConfig*> blocks;
   for (const std::string& name : repeat.pattern) {
@@ -17,23 +26,100 @@ std::vector<const BlockConfig*> blocks_of(const Lowering& lowering, const Repeat
   return blocks;
 }
 
-ValueId write_out(Lowering& lowering, LayerCall& call,
-                  const std::vector<const BlockConfig*>& blocks, std::int64_t times) {
-  // Within an iteration of another repeat everything belongs to that one.
-  const bool is_outermost = lowering.builder.origin.iteration.repeat < 0;
-  const int repeat = is_outermost ? lowering.repeats++ : -1;
-  std::vector<ValueId> inputs = call.inputs;
-  for (std::int64_t i = 0; i < times; ++i) {
-    if (is_outermost) lowering.builder.origin.iteration = {repeat, i, i};
-    for (const BlockConfig* block : blocks) {
-      const std::string path = call.scope.counted(word_for(block->name, lowering.config.naming));
-      call.scope.claim(path);
-      inputs.front() = lower_block(lowering, *block, path, inputs, block->arguments);
+/// Every block once: only then are the numbers in the names of equal iterations a range.
+bool are_distinct(std::vector<const BlockConfig*> blocks) {
+  std::sort(blocks.begin(), blocks.end());
+  return std::adjacent_find(blocks.begin(), blocks.end()) == blocks.end();
+}
+
+/// The iterations of a repeat that are written when it is folded. Those that are not are skipped
+/// between one and the next.
+std::vector<Iteration> folded_iterations(int repeat, std::int64_t times, bool is_widened) {
+  std::vector<Iteration> written;
+  for (std::int64_t i = 0; i < first_written; ++i) written.push_back({repeat, i, i});
+  const std::int64_t last = times - last_written;
+  if (is_widened) {
+    written.push_back({repeat, first_written, first_written});
+    written.push_back({repeat, first_written + 1, first_written + 1});
+  } else {
+    written.push_back({repeat, first_written, last - 1});
+  }
+  for (std::int64_t i = last; i < times; ++i) written.push_back({repeat, i, i});
+  return written;
+}
+
+/// Writes repeats out: all iterations, or those that stand for the others too.
+class WriteOut {
+ public:
+  WriteOut(Lowering& lowering, LayerCall& call, const std::vector<const BlockConfig*>& blocks)
+      : lowering_(lowering), call_(call), blocks_(blocks), inputs_(call.inputs) {}
+
+  ValueId run(std::int64_t times) {
+    // Within an iteration of another repeat everything belongs to that one.
+    const bool is_outermost = origin().repeat < 0;
+    if (!is_outermost) {
+      for (std::int64_t i = 0; i < times; ++i) write(1);
+      return inputs_.front();
+    }
+    const int repeat = lowering_.repeats++;
+    if (can_fold(times)) {
+      write_folded(repeat, times);
+    } else {
+      for (std::int64_t i = 0; i < times; ++i) {
+        origin() = {repeat, i, i};
+        write(1);
+      }
+    }
+    origin() = {};
+    return inputs_.front();
+  }
+
+ private:
+  Iteration& origin() { return lowering_.builder.origin.iteration; }
+
+  bool can_fold(std::int64_t times) const {
+    return lowering_.options.fold && times >= least_folded && lowering_.frames.empty() &&
+           are_distinct(blocks_);
+  }
+
+  void write_folded(int repeat, std::int64_t times) {
+    std::int64_t next = 0;
+    for (const Iteration& iteration :
+         folded_iterations(repeat, times, repeat == lowering_.options.widened)) {
+      if (iteration.first > next) skip(iteration.first - next);
+      next = iteration.last + 1;
+      origin() = iteration;
+      if (iteration.count() > 1) lowering_.folded.push_back(iteration);
+      write(iteration.count());
     }
   }
-  if (is_outermost) lowering.builder.origin.iteration = {};
-  return inputs.front();
-}
+
+  std::string word(const BlockConfig& block) const {
+    return word_for(block.name, lowering_.config.naming);
+  }
+
+  void write(std::int64_t count) {
+    for (const BlockConfig* block : blocks_) {
+      std::string path;
+      if (count > 1) {
+        path = call_.scope.counted_range(word(*block), count);
+      } else {
+        path = call_.scope.counted(word(*block));
+        call_.scope.claim(path);
+      }
+      inputs_.front() = lower_block(lowering_, *block, path, inputs_, block->arguments);
+    }
+  }
+
+  void skip(std::int64_t count) {
+    for (const BlockConfig* block : blocks_) call_.scope.counted_range(word(*block), count);
+  }
+
+  Lowering& lowering_;
+  LayerCall& call_;
+  const std::vector<const BlockConfig*>& blocks_;
+  std::vector<ValueId> inputs_;
+};
 
 /// One iteration's parameters of the loop's region, in the region's order.
 std::vector<ValueId> joined(ValueId carry, const std::vector<ValueId>& stacked,
@@ -133,7 +219,7 @@ ValueId lower_repeat(Lowering& lowering, LayerCall& call) {
     lowering.diagnostics.note("axis-without-scan", repeat.at,
                               "axis has no effect without scan: nothing is stacked");
   }
-  return write_out(lowering, call, blocks, times->value);
+  return WriteOut(lowering, call, blocks).run(times->value);
 }
 
 }  // namespace shard

@@ -23,6 +23,15 @@ std::string Scope::counted(const std::string& word) {
   return prefix_ + word + "_" + std::to_string(counts_[word]++);
 }
 
+std::string Scope::counted_range(const std::string& word, std::int64_t count) {
+  const std::string first = counted(word);
+  claim(first);
+  for (std::int64_t i = 1; i < count; ++i) claim(counted(word));
+  const std::int64_t next = counts_[word];
+  return prefix_ + word + "_{" + std::to_string(next - count) + ".." + std::to_string(next - 1) +
+         '}';
+}
+
 std::string Scope::rebind(const std::string& name, ValueId value) {
   std::string unique = name;
   if (values_.contains(name)) unique += "." + std::to_string(++repeats_[name]);

@@ -25,6 +25,8 @@ class Scope {
 
   /// `Dense` becomes `DotReluDot_0/Dense_0`.
   std::string counted(const std::string& word);
+  /// The next `count` of these at once, `Dense_{4..7}`; claims each of them.
+  std::string counted_range(const std::string& word, std::int64_t count);
   std::string path(const std::string& name) const { return prefix_ + name; }
   /// Takes a full name for a layer; false when another layer has it.
   bool claim(const std::string& full_name) { return taken_.insert(full_name).second; }
@@ -49,7 +51,7 @@ class Scope {
   std::string prefix_;
   const std::vector<LayerConfig>* layers_;
   std::unordered_map<std::string, ValueId> values_;
-  std::unordered_map<std::string, int> counts_;
+  std::unordered_map<std::string, std::int64_t> counts_;
   std::unordered_map<std::string, int> repeats_;
   std::unordered_set<std::string> taken_;
 };

@@ -121,7 +121,8 @@ class TrainStepBuilder {
       const ValueId value = is_parameter
                                 ? graph_.inputs[i - 1].value
                                 : builder_.add_value(leaf.type, leaf.path, leaf.labels, leaf.at);
-      inputs.push_back({value, leaf.path, leaf.role, static_cast<int>(i), leaf.placement});
+      inputs.push_back(
+          {value, leaf.path, leaf.role, static_cast<int>(i), leaf.placement, leaf.iteration});
     }
     for (std::size_t i = parameters_; i < graph_.inputs.size(); ++i) {
       inputs.push_back(graph_.inputs[i]);
@@ -214,7 +215,7 @@ class TrainStepBuilder {
         const StateLeaf& leaf = model_.state[i];
         const auto position = static_cast<int>(i);
         outputs.push_back({next[i], leaf.path, leaf.role, position, train_.donate ? position : -1,
-                           leaf.placement});
+                           leaf.placement, leaf.iteration});
       }
     }
     if (train_.returns_loss) {
@@ -224,7 +225,8 @@ class TrainStepBuilder {
     if (train_.returns_grads) {
       model_.returns.emplace_back("grads");
       for (std::size_t i = 0; i < gradients.size(); ++i) {
-        outputs.push_back({gradients[i], gradient_path(i), Role::gradient, -1, -1, std::nullopt});
+        outputs.push_back({gradients[i], gradient_path(i), Role::gradient, -1, -1, std::nullopt,
+                           model_.state[1 + i].iteration});
       }
     }
     if (train_.returns_outputs) {
