@@ -17,6 +17,7 @@ class Findings {
   void at(BufferId buffer, const std::string& what);
   void add(const std::string& what);
 
+  bool is_empty() const { return list_.all().empty(); }
   void throw_if_any() const { list_.throw_if_errors(); }
 
  private:

@@ -31,7 +31,7 @@ class PlaceCheck {
     check_shared_places();
     check_overlaps();
     check_donations();
-    check_memory();
+    if (findings_.is_empty()) check_memory();  // its figures follow from the places
   }
 
  private:
