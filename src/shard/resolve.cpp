@@ -110,7 +110,17 @@ Resolved Resolver::resolve_logical(const LogicalSpec& names, const SpecQuestion&
     if (!reason.at.is_known()) reason.at = question.spec.at;
     resolved.reasons[dim].push_back(std::move(reason));
   }
+  note_decisions(answer, asked, question);
   return resolved;
+}
+
+void Resolver::note_decisions(const LinenAnswer& answer, const PartRules& asked,
+                              const SpecQuestion& question) {
+  for (const int rule : answer.rule_of) {
+    if (rule < 0) continue;
+    const int number = asked.numbers[static_cast<std::size_t>(rule)];
+    uses_[static_cast<std::size_t>(number)].fired += question.count;
+  }
 }
 
 Reason Resolver::reason_of(const LogicalSpec& names, const LinenAnswer& answer,
@@ -124,7 +134,6 @@ Reason Resolver::reason_of(const LogicalSpec& names, const LinenAnswer& answer,
     const PartitionEntry& target = asked.rules[rule].target;
     const bool is_none = target.axes.empty() && !target.is_unconstrained;
     reason.kind = is_none ? ReasonKind::rule_none : ReasonKind::rule;
-    uses_[static_cast<std::size_t>(asked.numbers[rule])].fired += 1;
   } else if (!answer.blocked[dim].empty()) {
     rule = static_cast<std::size_t>(answer.blocked[dim].front().rule);
     reason.kind = ReasonKind::blocked;
@@ -154,7 +163,7 @@ void Resolver::note_uses(const LogicalSpec& names, const PartRules& asked,
     for (std::size_t i = 0; i < asked.rules.size(); ++i) {
       if (asked.rules[i].logical != *name) continue;
       is_known = true;
-      uses_[static_cast<std::size_t>(asked.numbers[i])].named += 1;
+      uses_[static_cast<std::size_t>(asked.numbers[i])].named += question.count;
     }
     const bool is_noted = std::any_of(unmatched_.begin(), unmatched_.end(),
                                       [&](const auto& noted) { return noted.first == *name; });

@@ -22,8 +22,8 @@ namespace shard {
 /// What became of each rule of the file over all arrays asked so far; for findings. The general
 /// rules first, then those of each part, in file order.
 struct RuleUse {
-  int fired = 0;  ///< dims it decided
-  int named = 0;  ///< dims whose name it has
+  std::int64_t fired = 0;  ///< dims it decided
+  std::int64_t named = 0;  ///< dims whose name it has
   Location at;
 };
 
@@ -59,6 +59,7 @@ struct SpecQuestion {
   Part part = Part::params;
   std::string what;                       ///< how messages call it: `params/DotReluDot_0/W2`
   std::span<const std::string> labels{};  ///< per dim, for messages; may be empty
+  std::int64_t count = 1;                 ///< arrays that are asked for at once
 };
 
 /// Resolves specs against one rule set and mesh. Mistakes go to the Diagnostics given
@@ -98,6 +99,8 @@ class Resolver {
   const PartRules& rules_of(Part part);
   Reason reason_of(const LogicalSpec& names, const LinenAnswer& answer, const PartRules& asked,
                    std::size_t dim);
+  void note_decisions(const LinenAnswer& answer, const PartRules& asked,
+                      const SpecQuestion& question);
   Resolved resolve_logical(const LogicalSpec& names, const SpecQuestion& question);
   Resolved resolve_mesh(const PartitionSpec& spec, const SpecQuestion& question);
   void note_uses(const LogicalSpec& names, const PartRules& rules, const SpecQuestion& question);

@@ -53,8 +53,8 @@ class Placement {
   void place_inputs() {
     for (const GraphInput& input : graph_.inputs) {
       const GraphValue& value = graph_.value(input.value);
-      Resolved resolved = resolver_.resolve(
-          {input.placement, value.type, part_of(input.role), input.path, value.labels});
+      Resolved resolved = resolver_.resolve({input.placement, value.type, part_of(input.role),
+                                             input.path, value.labels, input.iteration.count()});
       reasons[index_of(input.value)] = std::move(resolved.reasons);
       const bool is_left_open = input.placement.is_unannotated() && input.role == Role::input;
       if (!is_left_open) given.values[index_of(input.value)] = std::move(resolved.sharding);
@@ -70,7 +70,7 @@ class Placement {
       }
       given.results.push_back(resolver_
                                   .resolve({*output.placement, value.type, part_of(output.role),
-                                            output.path, value.labels})
+                                            output.path, value.labels, output.iteration.count()})
                                   .sharding);
     }
   }

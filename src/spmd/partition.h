@@ -40,6 +40,21 @@ struct MergedCollective {
   std::vector<int> members;  ///< instruction positions in that body
   std::int64_t times = 1;    ///< how often it runs per step
 };
+/// No iteration of the program may stand for several: see `unfold`.
 std::vector<MergedCollective> xla_merge(const Program& program);
+
+/// Merged collectives that look alike, in order of the first.
+struct MergeCount {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::vector<AxisRef> axes;
+  std::int64_t members = 1;  ///< collectives of ours in each
+  std::int64_t times = 1;    ///< how often one of them runs per step
+
+  friend bool operator==(const MergeCount&, const MergeCount&) = default;
+};
+std::vector<MergeCount> count_merged(const std::vector<MergedCollective>& merged);
+
+/// Adds to the entry that looks alike, or behind the last.
+void add_merged(std::vector<MergeCount>& counts, const MergeCount& more);
 
 }  // namespace shard

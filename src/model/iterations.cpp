@@ -1,0 +1,134 @@
+#include "model/iterations.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace shard {
+namespace {
+
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+/// Length of the number or range at the start of `text`; 0 when there is none.
+std::size_t number_length(std::string_view text) {
+  const bool is_range = text.starts_with('{');
+  std::size_t length = is_range ? 1 : 0;
+  const auto skip_digits = [&] {
+    const std::size_t start = length;
+    while (length < text.size() && is_digit(text[length])) ++length;
+    return length > start;
+  };
+  if (!skip_digits() || !is_range) return is_range ? 0 : length;
+  if (text.substr(length, 2) != "..") return 0;
+  length += 2;
+  if (!skip_digits() || text.substr(length, 1) != "}") return 0;
+  return length + 1;
+}
+
+/// The parts of the function that only loops see: region parameters.
+void note_region_parameters(const Graph& graph, std::vector<Iteration>& of_values) {
+  for (const Node& node : graph.nodes) {
+    if (node.region == RegionId::none) continue;
+    for (const ValueId parameter : graph.region(node.region).parameters) {
+      of_values[index_of(parameter)] = node.iteration;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Iteration> iterations_of_values(const Graph& graph) {
+  std::vector<Iteration> of_values(graph.values.size());
+  for (const Node& node : graph.nodes) {
+    for (const ValueId result : node.results) of_values[index_of(result)] = node.iteration;
+  }
+  for (const GraphInput& input : graph.inputs) {
+    of_values[index_of(input.value)] = input.iteration;
+  }
+  note_region_parameters(graph, of_values);
+  return of_values;
+}
+
+ByIteration::ByIteration(std::vector<Iteration> of_things) : of_things_(std::move(of_things)) {
+  ordinals_.reserve(of_things_.size());
+  for (std::size_t thing = 0; thing < of_things_.size(); ++thing) {
+    std::vector<std::size_t>& group = groups_[{of_things_[thing].repeat, of_things_[thing].first}];
+    ordinals_.push_back(group.size());
+    group.push_back(thing);
+  }
+}
+
+std::size_t ByIteration::count(int repeat, std::int64_t first) const {
+  const auto group = groups_.find({repeat, first});
+  return group == groups_.end() ? 0 : group->second.size();
+}
+
+std::optional<std::size_t> ByIteration::find(int repeat, std::int64_t first,
+                                             std::size_t ordinal) const {
+  const auto group = groups_.find({repeat, first});
+  if (group == groups_.end() || ordinal >= group->second.size()) return std::nullopt;
+  return group->second[ordinal];
+}
+
+namespace {
+
+/// Every iteration has as many things as its neighbours, so that a thing that has a counterpart is
+/// the counterpart's counterpart too.
+bool are_alike(const ByIteration& folded, const ByIteration& widened, const Iteration& fold) {
+  const std::size_t count = folded.count(fold.repeat, fold.first);
+  return folded.count(fold.repeat, fold.first - 1) == count &&
+         folded.count(fold.repeat, fold.last + 1) == count &&
+         widened.count(fold.repeat, fold.first + 1) == count &&
+         widened.size() == folded.size() + count;
+}
+
+bool find_neighbours(const ByIteration& folded, std::span<const ByIteration> widened,
+                     std::span<const Iteration> folds, std::size_t thing, Counterparts& found) {
+  const Iteration& own = folded.iteration(thing);
+  const auto fold = std::find(folds.begin(), folds.end(), own);
+  if (fold == folds.end()) return true;
+  found.stands_for = static_cast<int>(fold - folds.begin());
+  found.instances = own.count();
+  const std::size_t ordinal = folded.ordinal(thing);
+  const auto before = folded.find(own.repeat, own.first - 1, ordinal);
+  const auto after = folded.find(own.repeat, own.last + 1, ordinal);
+  const ByIteration& wide = widened[static_cast<std::size_t>(found.stands_for)];
+  const auto twin = wide.find(own.repeat, own.first + 1, ordinal);
+  if (!before || !after || !twin) return false;
+  found.before = *before;
+  found.after = *after;
+  found.twin = *twin;
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::vector<Counterparts>> find_counterparts(const ByIteration& folded,
+                                                           std::span<const ByIteration> widened,
+                                                           std::span<const Iteration> folds) {
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    if (!are_alike(folded, widened[i], folds[i])) return std::nullopt;
+  }
+  std::vector<Counterparts> all(folded.size());
+  for (std::size_t thing = 0; thing < folded.size(); ++thing) {
+    const Iteration& own = folded.iteration(thing);
+    for (const ByIteration& wide : widened) {
+      const auto same = wide.find(own.repeat, own.first, folded.ordinal(thing));
+      if (!same) return std::nullopt;
+      all[thing].widened.push_back(*same);
+    }
+    if (!find_neighbours(folded, widened, folds, thing, all[thing])) return std::nullopt;
+  }
+  return all;
+}
+
+bool differ_in_numbers_only(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty()) {
+    const std::size_t of_a = number_length(a), of_b = number_length(b);
+    if ((of_a == 0) != (of_b == 0) || (of_a == 0 && a.front() != b.front())) return false;
+    a.remove_prefix(of_a == 0 ? 1 : of_a);
+    b.remove_prefix(of_b == 0 ? 1 : of_b);
+  }
+  return a.empty() && b.empty();
+}
+
+}  // namespace shard
