@@ -37,6 +37,9 @@ std::vector<Finding> find_all(const Model& model, const ShardedGraph& sharded,
                               const Program& program, const RulesConfig& rules) {
   const PlanFacts facts{model, sharded, program, rules};
   std::vector<Finding> all;
+  for (const Diagnostic& note : model.notes) {
+    all.push_back({note.severity, note.id, note.at, note.message, note.hint, Bytes(0)});
+  }
   for (const FindingKind& kind : kinds) {
     std::vector<Finding> found = kind.find(facts, kind);
     std::move(found.begin(), found.end(), std::back_inserter(all));

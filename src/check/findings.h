@@ -43,7 +43,8 @@ struct FindingKind {
 };
 std::span<const FindingKind> finding_table();
 
-/// All findings: errors, warnings, notes; each by cost, then in order of the table.
+/// All findings and what the model's builder remarked: errors, warnings, notes; each by cost, then
+/// in order of the table.
 std::vector<Finding> find_all(const Model& model, const ShardedGraph& sharded,
                               const Program& program, const RulesConfig& rules);
 

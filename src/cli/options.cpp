@@ -153,6 +153,8 @@ void add_option(CLI::App& app, const OptionRow& row, Options& options) {
   };
   app.add_option_function<std::vector<std::string>>(row.flags, set_all)
       ->expected(1)
+      ->allow_extra_args(false)
+      ->type_name(row.value)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->trigger_on_parse();
 }
@@ -171,7 +173,8 @@ void refuse_unknown(const Command& command, const std::vector<std::string>& extr
   Diagnostics diagnostics;
   for (const std::string& extra : extras) {
     const std::string word = extra.substr(0, extra.find('='));
-    std::string hint = did_you_mean(word, known, "valid", 0);
+    // One letter is near to every other.
+    const std::string hint = word.size() > 2 ? did_you_mean(word, known, "valid", 0) : "";
     const std::string more =
         "`shard-plan " + std::string(command.name) + " --help` lists the options";
     diagnostics.error("unknown-option", {"command line"},

@@ -69,7 +69,7 @@ int run_words(const std::vector<std::string>& words, Sources& sources) {
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
-  install_signal_handlers();
+  prepare_process();
   DiskReader reader;
   Sources sources(reader);
   try {

@@ -1,5 +1,6 @@
 #include "cli/terminal.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -22,6 +23,14 @@ void leave(int /*signal*/) {
   _exit(interrupted_exit_code);
 }
 
+// A closed stdout would lend its number to the first file that is opened, and the answer would be
+// written there; a descriptor for reading only keeps the number and refuses the write.
+void hold_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", O_RDONLY) != fd) return;
+  }
+}
+
 bool is_set(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr && *value != '\0';
@@ -42,13 +51,15 @@ std::optional<int> terminal_width(int fd) {
   return size.ws_col;
 }
 
-void install_signal_handlers() {
+void prepare_process() {
+  hold_standard_descriptors();
   struct sigaction on_interrupt {};
   on_interrupt.sa_handler = leave;
   sigaction(SIGINT, &on_interrupt, nullptr);
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, nullptr);
+  sigaction(SIGXFSZ, &ignore, nullptr);
 }
 
 }  // namespace shard

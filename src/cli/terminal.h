@@ -14,8 +14,9 @@ bool use_color(ColorChoice choice, int fd);
 /// Columns of the terminal at `fd`; nothing when it is none.
 std::optional<int> terminal_width(int fd);
 
-/// Exits with 130 on ctrl-C, at once and from any thread, and makes a closed pipe an error code of
-/// `write` instead of a signal.
-void install_signal_handlers();
+/// Before anything else: ctrl-C exits with 130, at once and from any thread; a closed pipe or a
+/// file size limit is an error code of `write` instead of a signal; the numbers of closed standard
+/// descriptors are not given to files.
+void prepare_process();
 
 }  // namespace shard

@@ -202,12 +202,15 @@ Json& node_at(Json& root, std::string_view path) {
       const std::size_t end = std::min(path.find('.'), path.find('['));
       const std::string key(path.substr(0, end));
       path.remove_prefix(std::min(end, path.size()));
-      if (!node->contains("type")) (*node)["type"] = "object";
-      Json& properties = (*node)["properties"];
-      if (!properties.contains(key)) {
-        (*node)["required"].push_back(key);
+      if (!node->contains("properties")) {
+        // All members at once: an ordered object moves its members when it grows.
+        if (!node->contains("type")) (*node)["type"] = "object";
+        (*node)["properties"] = Json::object();
+        (*node)["required"] = Json::array();
         (*node)["additionalProperties"] = false;
       }
+      Json& properties = (*node)["properties"];
+      if (!properties.contains(key)) (*node)["required"].push_back(key);
       node = &properties[key];
     }
   }

@@ -245,6 +245,17 @@ TEST_CASE("a name and an unused rule that are nearly the same are one warning") 
                             Bytes(0)});
 }
 
+TEST_CASE("a remark of the model's builder is a finding") {
+  Scene scene({{"data", 2}});
+  scene.add("x", Role::input, batch_shape, {{0}, {}});
+  scene.model.notes = {
+      {Severity::warning, "no-effect", {"m.yaml", 3, 1}, "it has none", "drop it"}};
+  CHECK(
+      scene.find() ==
+      std::vector<Finding>{
+          {Severity::warning, "no-effect", {"m.yaml", 3, 1}, "it has none", "drop it", Bytes(0)}});
+}
+
 TEST_CASE("a plan fits up to the last byte") {
   CHECK(Fit{Bytes(640), Bytes(640)}.fits());
   CHECK_FALSE(Fit{Bytes(640), Bytes(641)}.fits());

@@ -1,0 +1,144 @@
+// What we write is what the schema says: every key documented, every documented key there.
+
+#include "report/json.h"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/pipeline.h"
+#include "report/select.h"
+#include "text/files.h"
+
+using namespace shard;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+bool has_type(const Json& value, const std::string& type) {
+  if (type == "integer") return value.is_number_integer();
+  if (type == "number") return value.is_number();
+  if (type == "string") return value.is_string();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "array") return value.is_array();
+  if (type == "object") return value.is_object();
+  return type == "null" && value.is_null();
+}
+
+bool has_some_type(const Json& value, const Json& types) {
+  if (types.is_string()) return has_type(value, types.get<std::string>());
+  for (const Json& type : types) {
+    if (has_type(value, type.get<std::string>())) return true;
+  }
+  return false;
+}
+
+/// Where `value` breaks `schema`, one line each; the part of JSON Schema that our schema uses.
+void validate(const Json& value, const Json& schema, const std::string& at,
+              std::vector<std::string>& problems) {
+  if (schema.contains("const") && value != schema["const"]) problems.push_back(at + ": const");
+  if (schema.contains("type") && !has_some_type(value, schema["type"])) {
+    problems.push_back(at + ": type " + schema["type"].dump());
+    return;
+  }
+  if (value.is_array() && schema.contains("items")) {
+    for (const Json& item : value) validate(item, schema["items"], at + "[]", problems);
+  }
+  if (!value.is_object()) return;
+  for (const Json& key : schema.at("required")) {
+    if (!value.contains(key.get<std::string>())) problems.push_back(at + ": no " + key.dump());
+  }
+  for (const auto& [key, member] : value.items()) {
+    if (!schema.at("properties").contains(key)) {
+      problems.push_back(at + ": undocumented " + key);
+    } else {
+      validate(member, schema.at("properties").at(key), at + "." + key, problems);
+    }
+  }
+}
+
+/// The problems of a document with the schema of its command, a line each.
+std::string problems_of(const std::string& document) {
+  const Json value = Json::parse(document);
+  const Json schema = Json::parse(json_output_schema());
+  std::vector<std::string> problems;
+  for (const Json& one : schema["oneOf"]) {
+    if (one["properties"]["command"]["const"] == value["command"]) {
+      validate(value, one, "", problems);
+      std::string text;
+      for (const std::string& problem : problems) text += problem + '\n';
+      return text;
+    }
+  }
+  return "no schema for this command";
+}
+
+Plan tiny_plan(const std::string& rules) {
+  Options options;
+  const std::string root = SHARD_SOURCE_DIR;
+  options.arguments = {root + "/models/mlp.yaml", root + "/rules/" + rules + ".yaml"};
+  options.overrides.size_set = "tiny";
+  options.capacity = Bytes(1 << 20);
+  DiskReader reader;
+  Sources sources(reader);
+  return make_plan(options, sources);
+}
+
+FunctionRun some_run(const PlannedFunction& function) {
+  FunctionRun run;
+  run.function = &function;
+  run.differences = {Difference{}};
+  run.timing = Timing{};
+  run.counters.kinds = {KindCounter{}};
+  run.counters.axes = {{{0}, Bytes(1), Bytes(2), 1}};
+  run.counters.peak = {Bytes(1)};
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("every key of a plan is documented and every documented key is there") {
+  for (const std::string rules : {"flax_guide", "dp", "tp", "fsdp", "fsdp_tp"}) {
+    CAPTURE(rules);
+    CHECK(problems_of(plan_json(tiny_plan(rules))) == "");
+  }
+}
+
+TEST_CASE("every key of shown arrays is documented and every documented key is there") {
+  const Plan plan = tiny_plan("fsdp_tp");
+  const std::vector<ArrayRow> all = named_arrays(plan);
+  CHECK(all.size() > 20);
+  CHECK(problems_of(show_json(plan, all)) == "");
+}
+
+TEST_CASE("every key of a run is documented and every documented key is there") {
+  const Plan plan = tiny_plan("flax_guide");
+  RunReport report;
+  report.plan = &plan;
+  report.functions = {some_run(*plan.train_step), some_run(plan.apply)};
+  CHECK(problems_of(run_json(report)) == "");
+  report.functions[0].timing.reset();
+  CHECK(problems_of(run_json(report)) == "");
+}
+
+TEST_CASE("a key too many or too few or of another type is noticed") {
+  Json document = Json::parse(plan_json(tiny_plan("dp")));
+  document["news"] = 1;
+  document["model"].erase("name");
+  document["mesh"]["devices"] = "eight";
+  CHECK(problems_of(document.dump()) ==
+        ".model: no \"name\"\n.mesh.devices: type \"integer\"\n: undocumented news\n");
+}
+
+TEST_CASE("the pieces of an array are on all devices and cover it") {
+  const Plan plan = tiny_plan("fsdp_tp");
+  const Json shown =
+      Json::parse(show_json(plan, select_arrays(named_arrays(plan), {"params/DotReluDot_0/W2"})));
+  REQUIRE(shown["arrays"].size() == 1);
+  const Json& pieces = shown["arrays"][0]["pieces"];
+  REQUIRE(pieces.size() == 4);
+  CHECK(pieces[0].dump() == R"({"start":[0,0],"shape":[64,32],"devices":[0,4]})");
+  CHECK(pieces[1].dump() == R"({"start":[0,32],"shape":[64,32],"devices":[2,6]})");
+  CHECK(pieces[2].dump() == R"({"start":[64,0],"shape":[64,32],"devices":[1,5]})");
+  CHECK(pieces[3].dump() == R"({"start":[64,32],"shape":[64,32],"devices":[3,7]})");
+}
