@@ -2,36 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include "recorded_rules.h"
 #include "shard/resolve.h"
-#include "support/goldens.h"
 
 using namespace shard;
 using namespace shard::tests;
 
 namespace {
-
-std::optional<LogicalSpec> names_of(const json& recorded) {
-  if (!recorded.is_array()) return std::nullopt;
-  LogicalSpec names;
-  for (const json& name : recorded) {
-    if (!name.is_null() && (!name.is_string() || name == "UNCONSTRAINED")) return std::nullopt;
-    names.names.emplace_back();
-    if (name.is_string()) names.names.back() = LogicalAxis(name.get<std::string>());
-  }
-  return names;
-}
-
-std::optional<std::vector<RuleConfig>> rules_of(const json& recorded) {
-  if (!recorded.is_array()) return std::nullopt;
-  std::vector<RuleConfig> rules;
-  for (const json& pair : recorded) {
-    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string()) return std::nullopt;
-    const std::optional<PartitionEntry> target = entry_of(pair[1]);
-    if (!target) return std::nullopt;
-    rules.push_back({LogicalAxis(pair[0].get<std::string>()), *target, {}});
-  }
-  return rules;
-}
 
 std::string answer_to(const LogicalSpec& names, const std::vector<RuleConfig>& rules) {
   if (!repeated_names(names).empty()) return "refused: occur more than once";
@@ -58,7 +35,7 @@ TEST_CASE("logical axes resolve as Linen resolves them") {
     const json& asked = one.at("in");
     const std::optional<LogicalSpec> names = names_of(asked.at("names"));
     const auto rules = rules_of(asked.value("rules", json()));
-    if (!names || !rules) {
+    if (!names || !rules || !asked.contains("rules") || asked.at("rules").is_null()) {
       conformance.leave_out();
       continue;
     }

@@ -4,53 +4,15 @@
 
 #include <set>
 
+#include "recorded_rules.h"
 #include "shard/hlo_sharding.h"
 #include "shard/pieces.h"
-#include "shard/resolve.h"
 #include "shard/sdy_text.h"
-#include "support/goldens.h"
 
 using namespace shard;
 using namespace shard::tests;
 
 namespace {
-
-std::optional<PartitionSpec> spec_of(const json& recorded) {
-  if (!recorded.is_array()) return std::nullopt;
-  PartitionSpec spec;
-  for (const json& one : recorded) {
-    const std::optional<PartitionEntry> entry = entry_of(one);
-    if (!entry) return std::nullopt;
-    spec.entries.push_back(*entry);
-  }
-  return spec;
-}
-
-/// The diagnostic's id, or `accepted`, for an array of this shape.
-std::string verdict(const Mesh& mesh, const PartitionSpec& spec, const Shape& shape, Part part) {
-  const RulesConfig rules;
-  Diagnostics diagnostics;
-  Resolver resolver(rules, mesh, diagnostics);
-  const SpecConfig written{spec, {}};
-  const TensorType type{DType::f32, shape};
-  resolver.resolve({written, type, part, "x"});
-  return diagnostics.all().empty() ? "accepted" : diagnostics.all().front().id;
-}
-
-/// Our id for a recorded refusal.
-std::string expected_id(const json& error) {
-  const std::string kind = error.at("class").get<std::string>();
-  const std::string message = error.at("message").get<std::string>();
-  const auto says = [&](const char* phrase) { return message.find(phrase) != std::string::npos; };
-  if (kind == "DuplicateSpecError" || says("has duplicate entries for")) {
-    return "duplicate-mesh-axis";
-  }
-  if (says("is not found in mesh")) return "unknown-mesh-axis";
-  if (says("should evenly divide the shape")) return "indivisible";
-  if (says("only valid for values of rank at least")) return "rank-mismatch";
-  if (says("Unconstrained dims are not allowed")) return "unconstrained-argument";
-  return kind + ": " + message;
-}
 
 json indices_of(const Mesh& mesh, const Sharding& sharding, const Shape& shape) {
   json all = json::array();
