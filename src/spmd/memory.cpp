@@ -1,15 +1,12 @@
 #include "spmd/memory.h"
 
 #include <algorithm>
-#include <array>
 
-#include "base/check.h"
-#include "spmd/packing.h"
 #include "spmd/partition.h"
 #include "spmd/places.h"
 
 namespace shard {
-namespace {
+namespace spmd {
 
 constexpr std::int64_t alignment = 64;
 
@@ -19,16 +16,11 @@ std::int64_t aligned_bytes(const TensorType& type) {
 
 bool is_view(const Buffer& buffer) { return buffer.stacked_of != BufferId::none; }
 
-/// The buffer, of those that share a view's memory, whose offset the view has.
 BufferId place_owner(const Program& program, BufferId id) {
-  id = spmd::root_of(program, id);
-  while (is_view(program.buffer(id))) id = spmd::root_of(program, program.buffer(id).stacked_of);
+  id = root_of(program, id);
+  while (is_view(program.buffer(id))) id = root_of(program, program.buffer(id).stacked_of);
   return id;
 }
-
-}  // namespace
-
-namespace spmd {
 
 std::vector<Life> place_lives(const Program& program, const Liveness& liveness) {
   std::vector<Life> lives = liveness.lives;
@@ -42,15 +34,47 @@ std::vector<Life> place_lives(const Program& program, const Liveness& liveness) 
 
 namespace {
 
-/// The first moment with most live bytes.
-int busiest_moment(const Program& program, const std::vector<Life>& places, int end) {
+/// The buffers of each place that has its own memory, in the order they are written. The first by
+/// number has it from the start: a loop's result, say, which is where the loop's carry is. What was
+/// written before that one is never seen.
+std::vector<std::vector<BufferId>> tenants(const Program& program, const Liveness& liveness) {
+  std::vector<std::vector<BufferId>> by_root(program.buffers.size());
+  const auto since = [&](BufferId id) { return liveness.lives[index_of(id)].first; };
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const BufferId id = id_at<BufferId>(i), root = root_of(program, id);
+    if (is_view(program.buffer(root))) continue;
+    std::vector<BufferId>& place = by_root[index_of(root)];
+    if (place.empty() || since(place.front()) <= since(id)) place.push_back(id);
+  }
+  for (std::vector<BufferId>& place : by_root) {
+    std::stable_sort(place.begin(), place.end(),
+                     [&](BufferId a, BufferId b) { return since(a) < since(b); });
+  }
+  return by_root;
+}
+
+}  // namespace
+
+std::vector<Life> tenancies(const Program& program, const Liveness& liveness,
+                            const std::vector<Life>& places) {
+  std::vector<Life> held(program.buffers.size(), Life{0, -1});
+  const std::vector<std::vector<BufferId>> by_root = tenants(program, liveness);
+  for (std::size_t root = 0; root < by_root.size(); ++root) {
+    int until = places[root].last;
+    for (std::size_t i = by_root[root].size(); i-- > 0;) {
+      const std::size_t buffer = index_of(by_root[root][i]);
+      held[buffer] = {i == 0 ? places[root].first : liveness.lives[buffer].first, until};
+      until = std::min(until, held[buffer].first - 1);
+    }
+  }
+  return held;
+}
+
+int busiest_moment(std::span<const Block> places, int end) {
   std::vector<std::int64_t> change(static_cast<std::size_t>(end) + 2);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const BufferId id = id_at<BufferId>(i);
-    if (root_of(program, id) != id || is_view(program.buffer(id))) continue;
-    const std::int64_t bytes = bytes_of(program.buffer(id).type).count();
-    change[static_cast<std::size_t>(places[i].first)] += bytes;
-    change[static_cast<std::size_t>(places[i].last) + 1] -= bytes;
+  for (const Block& place : places) {
+    change[static_cast<std::size_t>(place.life.first)] += place.bytes;
+    change[static_cast<std::size_t>(place.life.last) + 1] -= place.bytes;
   }
   std::int64_t live = 0, most = -1;
   int moment = 0;
@@ -63,49 +87,49 @@ int busiest_moment(const Program& program, const std::vector<Life>& places, int 
   return moment;
 }
 
-/// For each place live at the moment the buffer that has it then: the last one written so far.
-std::vector<BufferId> holders_at(const Program& program, const Liveness& liveness,
-                                 const std::vector<Life>& places, int moment) {
-  std::vector<BufferId> holder(program.buffers.size(), BufferId::none);
-  std::vector<BufferId> live;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const BufferId id = id_at<BufferId>(i), root = root_of(program, id);
-    const Life& place = places[index_of(root)];
-    if (is_view(program.buffer(root)) || place.first > moment || place.last < moment) continue;
-    BufferId& now = holder[index_of(root)];
-    const auto since = [&](BufferId one) { return liveness.lives[index_of(one)].first; };
-    if (now == BufferId::none || (since(id) <= moment && since(id) >= since(now))) now = id;
-    if (id == root) live.push_back(root);
-  }
-  for (BufferId& id : live) id = holder[index_of(id)];
-  std::sort(live.begin(), live.end(), [&](BufferId a, BufferId b) {
-    const Bytes one = bytes_of(program.buffer(a).type), other = bytes_of(program.buffer(b).type);
-    return one != other ? one > other : a < b;
-  });
-  return live;
+BytesByCategory::BytesByCategory() : bytes_(static_cast<std::size_t>(Category::output) + 1) {}
+
+void BytesByCategory::add(Category category, Bytes bytes) {
+  bytes_[static_cast<std::size_t>(category)] += bytes;
 }
 
-}  // namespace
+std::vector<CategoryBytes> BytesByCategory::list() const {
+  std::vector<CategoryBytes> all;
+  for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    if (bytes_[i] > Bytes(0)) all.push_back({static_cast<Category>(i), bytes_[i]});
+  }
+  return all;
+}
 
 MemoryPlan measure_memory(const Program& program, const Liveness& liveness) {
   const std::vector<Life> places = place_lives(program, liveness);
+  const std::vector<Life> held = tenancies(program, liveness, places);
   MemoryPlan memory;
   for (const Buffer& buffer : program.buffers) {
     if (!is_view(buffer))
       memory.peak = std::max(memory.peak, buffer.offset + bytes_of(buffer.type));
   }
-  const int moment = busiest_moment(program, places, liveness.end);
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const BufferId id = id_at<BufferId>(i);
+    if (root_of(program, id) != id || is_view(program.buffer(id))) continue;
+    blocks.push_back({bytes_of(program.buffer(id).type).count(), places[i]});
+  }
+  const int moment = busiest_moment(blocks, liveness.end);
   memory.peak_instruction = liveness.main_position[static_cast<std::size_t>(moment)];
-  memory.live_at_peak = holders_at(program, liveness, places, moment);
-  std::array<std::int64_t, static_cast<std::size_t>(Category::output) + 1> bytes{};
-  for (const BufferId id : memory.live_at_peak) {
-    const Buffer& buffer = program.buffer(id);
-    bytes[static_cast<std::size_t>(buffer.category)] += bytes_of(buffer.type).count();
+  BytesByCategory bytes;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (moment < held[i].first || held[i].last < moment) continue;
+    const Buffer& buffer = program.buffers[i];
+    memory.live_at_peak.push_back(id_at<BufferId>(i));
     memory.peak_live += bytes_of(buffer.type);
+    bytes.add(buffer.category, bytes_of(buffer.type));
   }
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (bytes[i] > 0) memory.by_category.push_back({static_cast<Category>(i), Bytes(bytes[i])});
-  }
+  std::stable_sort(memory.live_at_peak.begin(), memory.live_at_peak.end(),
+                   [&](BufferId a, BufferId b) {
+                     return bytes_of(program.buffer(a).type) > bytes_of(program.buffer(b).type);
+                   });
+  memory.by_category = bytes.list();
   return memory;
 }
 
@@ -118,15 +142,15 @@ void plan_memory(Program& program) {
   std::vector<BufferId> owners;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const BufferId id = id_at<BufferId>(i);
-    if (place_owner(program, id) != id) continue;
+    if (spmd::place_owner(program, id) != id) continue;
     owners.push_back(id);
-    blocks.push_back({aligned_bytes(program.buffers[i].type), places[i]});
+    blocks.push_back({spmd::aligned_bytes(program.buffers[i].type), places[i]});
   }
   const std::vector<std::int64_t> offsets = spmd::pack(blocks);
   for (std::size_t i = 0; i < owners.size(); ++i)
     program.buffers[index_of(owners[i])].offset = Bytes(offsets[i]);
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    const BufferId owner = place_owner(program, id_at<BufferId>(i));
+    const BufferId owner = spmd::place_owner(program, id_at<BufferId>(i));
     program.buffers[i].offset = program.buffer(owner).offset;
   }
   program.memory = spmd::measure_memory(program, liveness);

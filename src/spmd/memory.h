@@ -1,7 +1,10 @@
 #pragma once
 // What the offsets of a program add up to.
 
+#include <span>
+
 #include "spmd/liveness.h"
+#include "spmd/packing.h"
 #include "spmd/program.h"
 
 namespace shard::spmd {
@@ -14,5 +17,34 @@ MemoryPlan measure_memory(const Program& program, const Liveness& liveness);
 /// The life of each place by its root buffer (`root_of`): from the first to the last moment of all
 /// buffers that have it. Views have no place of their own.
 std::vector<Life> place_lives(const Program& program, const Liveness& liveness);
+
+/// By buffer: the moments at which it is the one that has its place. Empty (last before first) for
+/// views and for what is written over at once.
+std::vector<Life> tenancies(const Program& program, const Liveness& liveness,
+                            const std::vector<Life>& places);
+
+/// The first moment at which most bytes are live.
+int busiest_moment(std::span<const Block> places, int end);
+
+/// A slice of a stacked array: it has no place of its own.
+bool is_view(const Buffer& buffer);
+
+/// The buffer, of those that share memory with this one, at whose offset that memory begins.
+BufferId place_owner(const Program& program, BufferId id);
+
+/// What an array takes up in the arena.
+std::int64_t aligned_bytes(const TensorType& type);
+
+/// Sums bytes by category.
+class BytesByCategory {
+ public:
+  BytesByCategory();
+  void add(Category category, Bytes bytes);
+  /// Without the categories that have none.
+  std::vector<CategoryBytes> list() const;
+
+ private:
+  std::vector<Bytes> bytes_;
+};
 
 }  // namespace shard::spmd

@@ -162,6 +162,9 @@ struct MemoryPlan {
   Bytes peak_live;            ///< bytes live there (peak - peak_live is lost between buffers)
   std::vector<BufferId> live_at_peak;      ///< largest first
   std::vector<CategoryBytes> by_category;  ///< sums to `peak_live`; categories with no byte absent
+  // Of a program with iterations that stand for several (see `unfold`):
+  Iteration peak_iteration;                ///< the one of `peak_instruction`
+  std::vector<Iteration> live_iterations;  ///< by entry of `live_at_peak`; empty in other programs
 
   friend bool operator==(const MemoryPlan&, const MemoryPlan&) = default;
 };

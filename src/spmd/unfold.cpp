@@ -1,0 +1,146 @@
+#include "spmd/unfold.h"
+
+#include <algorithm>
+
+#include "spmd/memory.h"
+#include "spmd/merge.h"
+#include "spmd/written_out.h"
+
+namespace shard {
+namespace {
+
+using spmd::Block;
+using spmd::BufferFacts;
+using spmd::Instance;
+using spmd::Life;
+using spmd::WrittenOut;
+
+Bytes highest_byte(const WrittenOut& whole) {
+  std::vector<Block> blocks;
+  std::vector<Bytes> used;
+  for (const Instance& one : whole.buffer_order) {
+    const BufferFacts& buffer = whole.folded->buffers[one.thing];
+    if (!buffer.is_owner) continue;
+    blocks.push_back({spmd::aligned_bytes(buffer.buffer->type), whole.place(one)});
+    used.push_back(whole.bytes(one.thing));
+  }
+  const std::vector<std::int64_t> offsets = spmd::pack(blocks);
+  Bytes highest;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    highest = std::max(highest, Bytes(offsets[i]) + used[i]);
+  return highest;
+}
+
+int busiest_moment(const WrittenOut& whole) {
+  std::vector<Block> places;
+  for (const Instance& one : whole.buffer_order) {
+    if (whole.folded->buffers[one.thing].is_root)
+      places.push_back({whole.bytes(one.thing).count(), whole.place(one)});
+  }
+  return spmd::busiest_moment(places, whole.end);
+}
+
+void find_instruction(const WrittenOut& whole, int moment, MemoryPlan& memory) {
+  for (const Instance& one : whole.step_order) {
+    const spmd::LongStep& step = whole.steps[one.thing];
+    if (step.begin.at(one.number) > moment || moment > step.end.at(one.number)) continue;
+    memory.peak_instruction = whole.folded->steps[one.thing].position;
+    memory.peak_iteration =
+        WrittenOut::iteration(whole.folded->by_step.iteration(one.thing), one.number, one.number);
+  }
+}
+
+/// Some of the buffers that a buffer stands for.
+struct LiveRun {
+  BufferId id = BufferId::none;
+  Iteration iteration;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+/// The buffers that have their places at the moment, neighbours together.
+std::vector<LiveRun> live_at(const WrittenOut& whole, int moment) {
+  std::vector<LiveRun> runs;
+  for (std::size_t thing = 0; thing < whole.buffers.size(); ++thing) {
+    const Iteration& own = whole.folded->by_buffer.iteration(thing);
+    const BufferId id = id_at<BufferId>(thing);
+    for (std::int64_t i = 0; i < own.count(); ++i) {
+      const Life held = whole.held({thing, i});
+      if (moment < held.first || held.last < moment) continue;
+      const bool goes_on = !runs.empty() && runs.back().id == id && runs.back().last == i - 1;
+      if (!goes_on) runs.push_back({id, {}, i, i});
+      runs.back().last = i;
+      runs.back().iteration = WrittenOut::iteration(own, runs.back().first, i);
+    }
+  }
+  std::stable_sort(runs.begin(), runs.end(), [&](const LiveRun& a, const LiveRun& b) {
+    return whole.bytes(index_of(a.id)) > whole.bytes(index_of(b.id));
+  });
+  return runs;
+}
+
+MemoryPlan plan_of(const WrittenOut& whole) {
+  MemoryPlan memory;
+  memory.peak = highest_byte(whole);
+  const int moment = busiest_moment(whole);
+  find_instruction(whole, moment, memory);
+  spmd::BytesByCategory by_category;
+  for (const LiveRun& run : live_at(whole, moment)) {
+    const Bytes bytes = (run.last - run.first + 1) * whole.bytes(index_of(run.id));
+    memory.live_at_peak.push_back(run.id);
+    memory.live_iterations.push_back(run.iteration);
+    memory.peak_live += bytes;
+    by_category.add(whole.folded->program->buffer(run.id).category, bytes);
+  }
+  memory.by_category = by_category.list();
+  return memory;
+}
+
+/// The merged collectives of the main body.
+std::vector<MergeCount> merged_in_main(const WrittenOut& whole) {
+  spmd::MergeKeys keys(*whole.folded->program);
+  std::vector<std::optional<spmd::Combiner::Collective>> collectives;
+  for (const spmd::StepFacts& step : whole.folded->steps)
+    collectives.push_back(keys.of(*step.instruction));
+  spmd::Combiner combiner;
+  std::vector<MergeCount> merged;
+  std::vector<int> needs;
+  for (const Instance& one : whole.step_order) {
+    needs.clear();
+    for (const spmd::Line& need : whole.steps[one.thing].needs)
+      needs.push_back(static_cast<int>(need.at(one.number)));
+    const auto& collective = collectives[one.thing];
+    const int number = combiner.add(needs, collective ? &*collective : nullptr);
+    if (number < 0) continue;
+    if (static_cast<std::size_t>(number) == merged.size()) {
+      const Collective& first = *whole.folded->steps[one.thing].instruction->collective;
+      merged.push_back({first.kind, first.axes, 0, 1});
+    }
+    ++merged[static_cast<std::size_t>(number)].members;
+  }
+  return merged;
+}
+
+std::vector<MergeCount> merged_in(const WrittenOut& whole) {
+  std::vector<MergeCount> counts;
+  for (const MergeCount& one : merged_in_main(whole)) add_merged(counts, one);
+  std::vector<MergedCollective> in_loops;
+  spmd::merge_loops(*whole.folded->program, 0, 1, in_loops);
+  for (const MergeCount& one : count_merged(in_loops)) add_merged(counts, one);
+  return counts;
+}
+
+}  // namespace
+
+std::optional<Unfolded> unfold(const FoldedFunction& folded,
+                               std::span<const FoldedFunction> widened,
+                               std::span<const Iteration> folds) {
+  std::vector<spmd::FoldFacts> facts;
+  facts.push_back(spmd::fold_facts(folded));
+  for (const FoldedFunction& wide : widened) facts.push_back(spmd::fold_facts(wide));
+  const auto whole = spmd::write_out(facts, folds);
+  if (!whole) return std::nullopt;
+  return Unfolded{plan_of(*whole), merged_in(*whole)};
+}
+
+}  // namespace shard

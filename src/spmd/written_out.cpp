@@ -1,0 +1,170 @@
+#include "spmd/written_out.h"
+
+namespace shard::spmd {
+namespace {
+
+/// Counterparts of all things of one kind, when they are alike wherever they are found.
+template <class Things, class Index>
+std::optional<std::vector<Counterparts>> alike_counterparts(std::span<const FoldFacts> facts,
+                                                            std::span<const Iteration> folds,
+                                                            Things FoldFacts::*things,
+                                                            Index FoldFacts::*index) {
+  std::vector<ByIteration> widened;
+  for (const FoldFacts& wide : facts.subspan(1)) widened.push_back(wide.*index);
+  auto found = find_counterparts(facts[0].*index, widened, folds);
+  if (!found) return std::nullopt;
+  const Things& own = facts[0].*things;
+  for (std::size_t thing = 0; thing < found->size(); ++thing) {
+    const Counterparts& where = (*found)[thing];
+    for (std::size_t w = 0; w < widened.size(); ++w) {
+      if (!are_alike(own[thing], (facts[w + 1].*things)[where.widened[w]])) return std::nullopt;
+    }
+    if (where.stands_for < 0) continue;
+    const FoldFacts& wide = facts[static_cast<std::size_t>(where.stands_for) + 1];
+    const bool goes_on = are_alike(own[thing], own[where.before]) &&
+                         are_alike(own[thing], own[where.after]) &&
+                         are_alike(own[thing], (wide.*things)[where.twin]);
+    if (!goes_on) return std::nullopt;
+  }
+  return found;
+}
+
+class Writer {
+ public:
+  Writer(std::span<const FoldFacts> facts, std::span<const Iteration> folds, Course steps,
+         Course buffers)
+      : facts_(facts), steps_(std::move(steps)), buffers_(std::move(buffers)) {
+    made_.folded = &facts[0];
+    std::int64_t end = facts[0].end;
+    for (std::size_t w = 0; w < folds.size(); ++w)
+      end += (folds[w].count() - 1) * (facts[w + 1].end - facts[0].end);
+    made_.end = static_cast<int>(end);
+  }
+
+  std::optional<WrittenOut> run() {
+    const bool is_done = write_steps() && write_buffers();
+    if (!is_done || !steps_.is_even() || !buffers_.is_even()) return std::nullopt;
+    return std::move(made_);
+  }
+
+ private:
+  template <class Field>
+  Line of_step(std::size_t thing, const Field& field) {
+    return steps_.line(thing, [&](std::size_t program, std::size_t one) {
+      return static_cast<std::int64_t>(field(facts_[program].steps[one]));
+    });
+  }
+
+  template <class Field>
+  Line of_buffer(std::size_t thing, const Field& field) {
+    return buffers_.line(thing, [&](std::size_t program, std::size_t one) {
+      return static_cast<std::int64_t>(field(facts_[program].buffers[one]));
+    });
+  }
+
+  bool write_steps() {
+    std::vector<std::size_t> in_main;
+    std::vector<Line> positions;
+    made_.steps.resize(steps_.size());
+    for (std::size_t thing = 0; thing < steps_.size(); ++thing) {
+      if (facts_[0].steps[thing].position < 0) continue;
+      in_main.push_back(thing);
+      positions.push_back(of_step(thing, [](const StepFacts& step) { return step.position; }));
+      if (!write_step(thing, positions.back())) return false;
+    }
+    auto order = steps_.order(in_main, positions);
+    if (order) made_.step_order = std::move(*order);
+    return order.has_value();
+  }
+
+  /// False when it would need something that comes later.
+  bool write_step(std::size_t thing, const Line& position) {
+    LongStep& made = made_.steps[thing];
+    made.begin = of_step(thing, [](const StepFacts& step) { return step.moments.first; });
+    made.end = of_step(thing, [](const StepFacts& step) { return step.moments.last; });
+    const std::vector<int>& needs = facts_[0].steps[thing].needs;
+    const std::int64_t last = steps_.instances(thing) - 1;
+    for (std::size_t i = 0; i < needs.size(); ++i) {
+      if (needs[i] < 0) continue;
+      const Line line = of_step(thing, [i](const StepFacts& step) { return step.needs[i]; });
+      for (const std::int64_t instance : {std::int64_t{0}, last}) {
+        if (line.at(instance) < 0 || line.at(instance) >= position.at(instance)) return false;
+      }
+      made.needs.push_back(line);
+    }
+    return true;
+  }
+
+  bool write_buffers() {
+    std::vector<std::size_t> made_here;
+    std::vector<Line> numbers;
+    for (std::size_t thing = 0; thing < buffers_.size(); ++thing) {
+      write_buffer(thing);
+      if (facts_[0].buffers[thing].number >= 0) {
+        made_here.push_back(thing);
+        numbers.push_back(of_buffer(thing, [](const BufferFacts& one) { return one.number; }));
+        continue;
+      }
+      for (std::int64_t i = 0; i < buffers_.instances(thing); ++i)
+        made_.buffer_order.push_back({thing, i});
+    }
+    const auto order = buffers_.order(made_here, numbers);
+    if (!order) return false;
+    made_.buffer_order.insert(made_.buffer_order.end(), order->begin(), order->end());
+    return have_lives();
+  }
+
+  void write_buffer(std::size_t thing) {
+    made_.buffers.push_back(
+        {of_buffer(thing, [](const BufferFacts& one) { return one.place.first; }),
+         of_buffer(thing, [](const BufferFacts& one) { return one.place.last; }),
+         of_buffer(thing, [](const BufferFacts& one) { return one.held.first; }),
+         of_buffer(thing, [](const BufferFacts& one) { return one.held.last; })});
+  }
+
+  bool have_lives() const {
+    for (const Instance& one : made_.buffer_order) {
+      const Life life = made_.place(one);
+      if (life.first < 0 || life.first > life.last || life.last > made_.end) return false;
+    }
+    return true;
+  }
+
+  std::span<const FoldFacts> facts_;
+  Course steps_;
+  Course buffers_;
+  WrittenOut made_;
+};
+
+}  // namespace
+
+Life WrittenOut::place(const Instance& buffer) const {
+  const LongBuffer& one = buffers[buffer.thing];
+  return {static_cast<int>(one.place_first.at(buffer.number)),
+          static_cast<int>(one.place_last.at(buffer.number))};
+}
+
+Life WrittenOut::held(const Instance& buffer) const {
+  const LongBuffer& one = buffers[buffer.thing];
+  return {static_cast<int>(one.held_first.at(buffer.number)),
+          static_cast<int>(one.held_last.at(buffer.number))};
+}
+
+Bytes WrittenOut::bytes(std::size_t buffer) const {
+  return bytes_of(folded->buffers[buffer].buffer->type);
+}
+
+Iteration WrittenOut::iteration(const Iteration& of_thing, std::int64_t first, std::int64_t last) {
+  return {of_thing.repeat, of_thing.first + first, of_thing.first + last};
+}
+
+std::optional<WrittenOut> write_out(std::span<const FoldFacts> facts,
+                                    std::span<const Iteration> folds) {
+  auto steps = alike_counterparts(facts, folds, &FoldFacts::steps, &FoldFacts::by_step);
+  auto buffers = alike_counterparts(facts, folds, &FoldFacts::buffers, &FoldFacts::by_buffer);
+  if (!steps || !buffers) return std::nullopt;
+  return Writer(facts, folds, Course(std::move(*steps), folds), Course(std::move(*buffers), folds))
+      .run();
+}
+
+}  // namespace shard::spmd

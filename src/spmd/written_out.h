@@ -1,0 +1,48 @@
+#pragma once
+// The skeleton of a program that is written out: the order of its instructions, what each needs,
+// and how long its buffers live. Things are named by what stands for them in the folded program.
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "spmd/course.h"
+#include "spmd/fold_facts.h"
+#include "spmd/packing.h"
+
+namespace shard::spmd {
+
+struct LongStep {
+  Line begin;  ///< moments
+  Line end;
+  std::vector<Line> needs;  ///< positions of the instructions whose results it reads
+};
+
+struct LongBuffer {
+  Line place_first;  ///< moments of its place's life
+  Line place_last;
+  Line held_first;  ///< moments at which it is the one that has the place
+  Line held_last;
+};
+
+struct WrittenOut {
+  const FoldFacts* folded = nullptr;
+  std::vector<LongStep> steps;         ///< by thing; those in loops are left empty
+  std::vector<LongBuffer> buffers;     ///< by thing
+  std::vector<Instance> step_order;    ///< the main body
+  std::vector<Instance> buffer_order;  ///< inputs in any order, then by number
+  int end = 0;                         ///< the last moment
+
+  Life place(const Instance& buffer) const;
+  Life held(const Instance& buffer) const;
+  Bytes bytes(std::size_t buffer) const;
+  /// The iteration of one instance, or of a run of them.
+  static Iteration iteration(const Iteration& of_thing, std::int64_t first, std::int64_t last);
+};
+
+/// `facts` are those of the folded program and of the widened ones; they must stay while the result
+/// is used. Nothing when something does not go on evenly.
+std::optional<WrittenOut> write_out(std::span<const FoldFacts> facts,
+                                    std::span<const Iteration> folds);
+
+}  // namespace shard::spmd
