@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <limits>
 
 namespace shard {
 namespace {
@@ -55,6 +57,12 @@ ByIteration::ByIteration(std::vector<Iteration> of_things) : of_things_(std::mov
     ordinals_.push_back(group.size());
     group.push_back(thing);
   }
+}
+
+int ByIteration::rank(std::size_t thing) const {
+  const Iteration& own = of_things_[thing];
+  const auto begin = groups_.lower_bound({own.repeat, std::numeric_limits<std::int64_t>::min()});
+  return static_cast<int>(std::distance(begin, groups_.find({own.repeat, own.first})));
 }
 
 std::size_t ByIteration::count(int repeat, std::int64_t first) const {

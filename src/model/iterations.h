@@ -25,6 +25,8 @@ class ByIteration {
   std::size_t size() const { return of_things_.size(); }
   const Iteration& iteration(std::size_t thing) const { return of_things_[thing]; }
   std::size_t ordinal(std::size_t thing) const { return ordinals_[thing]; }
+  /// The place of the thing's iteration among those of its repeat that are there.
+  int rank(std::size_t thing) const;
   /// How many things belong to the iteration that begins at `first`.
   std::size_t count(int repeat, std::int64_t first) const;
   std::optional<std::size_t> find(int repeat, std::int64_t first, std::size_t ordinal) const;
