@@ -96,7 +96,7 @@ std::optional<std::string> rule_that_splits(const Mesh& mesh, const CopiedGroup&
     const std::string target = axes_text(mesh, axes);
     const std::string rule =
         '[' + name->text() + ", " + (axes.size() > 1 ? '[' + target + ']' : target) + ']';
-    bytes_of_rule[rule] += leaf.local;
+    bytes_of_rule[rule] += leaf.leaf->iteration.count() * leaf.local;
   }
   const auto most =
       std::max_element(bytes_of_rule.begin(), bytes_of_rule.end(),
@@ -132,17 +132,20 @@ Finding finding_of(const PlanFacts& facts, const CopiedGroup& group, const Findi
   const bool whole = copies == mesh.device_count();
   const bool by_design = !whole && are_pure_data_axes(facts, group.axes);
   Bytes cost;
-  for (const Leaf& leaf : group.leaves) cost += Bytes(leaf.local.count() / copies * (copies - 1));
-  const std::string count = with_commas(static_cast<std::int64_t>(group.leaves.size()));
-  const std::string arrays = group.leaves.size() == 1 ? "array is" : "arrays are";
+  std::int64_t count = 0;
+  for (const Leaf& leaf : group.leaves) {
+    const std::int64_t instances = leaf.leaf->iteration.count();
+    count += instances;
+    cost += instances * Bytes(leaf.local.count() / copies * (copies - 1));
+  }
   const std::string where =
       whole ? "whole on all " + with_commas(copies) + " devices"
             : "copied over " + axes_text(mesh, group.axes) + " (x" + with_commas(copies) + ')';
   return {by_design ? Severity::note : kind.severity,
           std::string(kind.id),
           group.leaves.front().leaf->at,
-          count + ' ' + arrays + ' ' + where + ": " + with_commas(cost) +
-              " B per device would go if they were split",
+          with_commas(count) + (count == 1 ? " array is " : " arrays are ") + where + ": " +
+              with_commas(cost) + " B per device would go if they were split",
           fix_of(mesh, group),
           cost};
 }

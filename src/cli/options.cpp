@@ -69,6 +69,8 @@ constexpr OptionRow option_table[] = {
     {"--device", "CHIP", "the same with the memory of a chip, e.g. v5e", plan_bit, set_device},
     {"--all", "", "one line per array, nothing folded", plan_bit | show_bit,
      [](Options& o, const std::string&) { o.all = true; }},
+    {"--no-fold", "", "plan every iteration of a repeat by itself, also where they are equal",
+     plan_bit | show_bit, [](Options& o, const std::string&) { o.fold = false; }},
     {"--resolved", "",
      "print the merged model and rules files, each line with its origin, and stop", plan_bit,
      [](Options& o, const std::string&) { o.resolved = true; }},

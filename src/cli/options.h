@@ -29,6 +29,7 @@ struct Options {
 
   bool human = false;
   bool all = false;
+  bool fold = true;
   bool resolved = false;
   std::optional<Bytes> capacity;  ///< of one device, from --hbm or --device
   std::string device;             ///< the chip's name when --device gave it

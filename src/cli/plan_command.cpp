@@ -31,7 +31,7 @@ int plan_command(const Options& options, Sources& sources) {
     write_answer(options, resolved_text(options, sources));
     return 0;
   }
-  const Plan plan = make_plan(options, sources);
+  const Plan plan = make_plan(options, sources, may_fold(options));
   write_answer(options, options.format == Format::json ? plan_json(plan)
                                                        : plan_text(plan, layout_of(options)));
   return is_yes(plan) ? 0 : 1;

@@ -62,7 +62,7 @@ RunReport run_plan(const Plan& plan, const Options& options, Progress& progress)
 }  // namespace
 
 int run_command(const Options& options, Sources& sources) {
-  const Plan plan = make_plan(options, sources);
+  const Plan plan = make_plan(options, sources, false);
   if (!options.dump.empty()) make_folder(options.dump, "--dump");
   Progress progress(options);
   const RunReport report = run_plan(plan, options, progress);

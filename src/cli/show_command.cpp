@@ -9,7 +9,7 @@
 namespace shard {
 
 int show_command(const Options& options, Sources& sources) {
-  const Plan plan = make_plan(options, sources);
+  const Plan plan = make_plan(options, sources, may_fold(options));
   const std::vector<std::string> names(options.arguments.begin() + 2, options.arguments.end());
   const std::vector<ArrayRow> chosen = select_arrays(named_arrays(plan), names);
   const ShowOptions show{options.jax_style, options.bare, picture_width(options)};

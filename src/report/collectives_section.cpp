@@ -11,8 +11,9 @@ namespace shard {
 namespace {
 
 std::string number_range(const CollectiveRow& first, const CollectiveRow& last) {
-  if (first.number == last.number) return fmt::format("#{}", first.number);
-  return fmt::format("#{}-{}", first.number, last.number);
+  const std::int64_t end = last.number + last.instances - 1;
+  if (first.number == end) return fmt::format("#{}", end);
+  return fmt::format("#{}-{}", first.number, end);
 }
 
 std::vector<std::string> table_row(const Layout& layout, const std::vector<CollectiveRow>& rows,
@@ -47,7 +48,7 @@ std::string wire_line(const Plan& plan, const Layout& layout) {
 std::string loop_line(const std::vector<CollectiveRow>& rows) {
   std::string numbers;
   for (const auto& group : collective_groups(rows)) {
-    if (rows[group.front()].count == 1) continue;
+    if (rows[group.front()].loop_times == 1) continue;
     numbers +=
         (numbers.empty() ? "" : ", ") + number_range(rows[group.front()], rows[group.back()]);
   }
@@ -72,12 +73,11 @@ std::string merged_line(const PlannedFunction& function) {
     std::int64_t merged = 0;
   };
   std::map<std::string, Tally> tallies;
-  for (const MergedCollective& one : function.merged) {
-    if (one.kind == CollectiveKind::all_slice) continue;
+  for (const MergeCount& one : function.merged) {
     Tally& tally = tallies[fmt::format("{} {}", name_of(one.kind),
                                        axes_text(function.program.mesh, one.axes))];
     tally.merged += one.times;
-    tally.ours += one.times * static_cast<std::int64_t>(one.members.size());
+    tally.ours += one.times * one.members;
   }
   std::string text;
   for (const auto& [name, tally] : tallies) {

@@ -5,44 +5,96 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <utility>
 
 namespace shard {
 namespace {
 
+/// A number in a name, or the range `{3..996}` of a folded plan.
+struct Range {
+  long long first = 0;
+  long long last = 0;
+
+  long long count() const { return last - first + 1; }
+  friend auto operator<=>(const Range&, const Range&) = default;
+};
+
 /// A name taken apart: texts[0] numbers[0] texts[1] numbers[1] ... texts.back().
 struct Pattern {
   std::vector<std::string> texts{""};
-  std::vector<long long> numbers;
+  std::vector<Range> numbers;
+
+  void add(Range range) {
+    numbers.push_back(range);
+    texts.emplace_back();
+  }
 };
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-Pattern pattern_of(const std::string& name) {
+/// The digits at `at`; they are text when they do not say a number the usual way.
+std::string_view digits_at(std::string_view name, std::size_t at) {
+  std::size_t end = at;
+  while (end < name.size() && is_digit(name[end])) ++end;
+  return name.substr(at, end - at);
+}
+
+bool is_number(std::string_view digits) {
   constexpr std::size_t most_digits = 18;
+  return !digits.empty() && digits.size() <= most_digits &&
+         (digits.size() == 1 || digits[0] != '0');
+}
+
+/// The range that stands at `at`, and how long its text is; nothing when there is none.
+std::optional<std::pair<Range, std::size_t>> range_at(std::string_view name, std::size_t at) {
+  if (name[at] != '{') return {};
+  const std::string_view first = digits_at(name, at + 1);
+  const std::size_t dots = at + 1 + first.size();
+  if (!is_number(first) || name.substr(dots, 2) != "..") return {};
+  const std::string_view last = digits_at(name, dots + 2);
+  const std::size_t end = dots + 2 + last.size();
+  if (!is_number(last) || end >= name.size() || name[end] != '}') return {};
+  return {{{std::stoll(std::string(first)), std::stoll(std::string(last))}, end + 1 - at}};
+}
+
+Pattern pattern_of(std::string_view name) {
   Pattern pattern;
   for (std::size_t at = 0; at < name.size();) {
-    if (!is_digit(name[at])) {
-      pattern.texts.back() += name[at++];
-      continue;
-    }
-    std::size_t end = at;
-    while (end < name.size() && is_digit(name[end])) ++end;
-    const std::string digits = name.substr(at, end - at);
-    if (digits.size() > most_digits || (digits.size() > 1 && digits[0] == '0')) {
-      pattern.texts.back() += digits;
+    const std::string_view digits = digits_at(name, at);
+    if (const auto range = range_at(name, at)) {
+      pattern.add(range->first);
+      at += range->second;
+    } else if (is_number(digits)) {
+      const long long number = std::stoll(std::string(digits));
+      pattern.add({number, number});
+      at += digits.size();
     } else {
-      pattern.numbers.push_back(std::stoll(digits));
-      pattern.texts.emplace_back();
+      const std::size_t length = std::max<std::size_t>(1, digits.size());
+      pattern.texts.back() += name.substr(at, length);
+      at += length;
     }
-    at = end;
   }
   return pattern;
 }
 
-std::vector<std::vector<long long>> sorted_columns(const std::vector<Pattern>& patterns) {
-  std::vector<std::vector<long long>> columns;
+long long names_in(const Pattern& pattern) {
+  long long count = 1;
+  for (const Range& range : pattern.numbers) count *= range.count();
+  return count;
+}
+
+long long numbers_in(const std::vector<Range>& column) {
+  long long count = 0;
+  for (const Range& range : column) count += range.count();
+  return count;
+}
+
+/// By position the numbers that occur there, each once.
+std::vector<std::vector<Range>> sorted_columns(const std::vector<Pattern>& patterns) {
+  std::vector<std::vector<Range>> columns;
   for (std::size_t position = 0; position < patterns.front().numbers.size(); ++position) {
-    std::set<long long> values;
+    std::set<Range> values;
     for (const Pattern& pattern : patterns) values.insert(pattern.numbers[position]);
     columns.emplace_back(values.begin(), values.end());
   }
@@ -51,15 +103,17 @@ std::vector<std::vector<long long>> sorted_columns(const std::vector<Pattern>& p
 
 /// Equal texts, all number vectors distinct, and every combination of the numbers occurs.
 bool is_full_product(const std::vector<Pattern>& patterns) {
-  std::set<std::vector<long long>> distinct;
+  std::set<std::vector<Range>> distinct;
+  long long names = 0;
   for (const Pattern& pattern : patterns) {
     if (pattern.texts != patterns.front().texts) return false;
     distinct.insert(pattern.numbers);
+    names += names_in(pattern);
   }
   if (distinct.size() != patterns.size()) return false;
-  std::size_t combinations = 1;
-  for (const auto& column : sorted_columns(patterns)) combinations *= column.size();
-  return combinations == patterns.size();
+  long long combinations = 1;
+  for (const auto& column : sorted_columns(patterns)) combinations *= numbers_in(column);
+  return combinations == names;
 }
 
 std::vector<Pattern> patterns_of(const std::vector<std::string>& names) {
@@ -79,12 +133,12 @@ std::vector<std::vector<std::size_t>> parts_that_fold(const std::vector<std::siz
   const auto varying = std::find_if(columns.begin(), columns.end(),
                                     [](const auto& column) { return column.size() > 1; });
   std::vector<std::vector<std::size_t>> parts;
-  std::map<std::vector<long long>, std::size_t> part_of;
-  std::set<std::vector<long long>> seen;
+  std::map<std::vector<Range>, std::size_t> part_of;
+  std::set<std::vector<Range>> seen;
   for (const std::size_t item : items) {
-    std::vector<long long> numbers = patterns[item].numbers;
+    std::vector<Range> numbers = patterns[item].numbers;
     const bool is_new = seen.insert(numbers).second;
-    if (varying != columns.end()) numbers[static_cast<std::size_t>(varying - columns.begin())] = 0;
+    if (varying != columns.end()) numbers[static_cast<std::size_t>(varying - columns.begin())] = {};
     const auto [place, first] = part_of.try_emplace(numbers, parts.size());
     if (first || !is_new) {
       parts.push_back({item});
@@ -96,22 +150,23 @@ std::vector<std::vector<std::size_t>> parts_that_fold(const std::vector<std::siz
   return parts;
 }
 
-}  // namespace
-
-std::string number_set(const std::vector<long long>& sorted) {
-  if (sorted.size() == 1) return std::to_string(sorted.front());
+/// `{0..3,7}` for sorted ranges; a single number stands alone.
+std::string number_set(const std::vector<Range>& sorted) {
+  if (sorted.size() == 1 && sorted.front().count() == 1)
+    return std::to_string(sorted.front().first);
   std::string text;
-  for (std::size_t first = 0; first < sorted.size();) {
-    std::size_t last = first;
-    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
-    if (last - first == 1) last = first;  // a run of two reads better as two numbers
+  for (std::size_t i = 0; i < sorted.size();) {
+    Range run = sorted[i++];
+    while (i < sorted.size() && sorted[i].first == run.last + 1) run.last = sorted[i++].last;
     if (!text.empty()) text += ',';
-    text += std::to_string(sorted[first]);
-    if (last > first) text += ".." + std::to_string(sorted[last]);
-    first = last + 1;
+    text += std::to_string(run.first);
+    if (run.count() == 2) text += ',' + std::to_string(run.last);  // reads better as two numbers
+    if (run.count() > 2) text += ".." + std::to_string(run.last);
   }
   return '{' + text + '}';
 }
+
+}  // namespace
 
 std::string fold_names(const std::vector<std::string>& names) {
   if (names.empty()) return "";
@@ -160,6 +215,33 @@ std::string join_folded(const std::vector<std::string>& names) {
     text += fold_names(members);
   }
   return text;
+}
+
+std::int64_t count_names(const std::string& name) { return names_in(pattern_of(name)); }
+
+std::string narrowed(const std::string& name, std::int64_t first, std::int64_t last) {
+  for (std::size_t at = name.find('{'); at != std::string::npos; at = name.find('{', at + 1)) {
+    const auto range = range_at(name, at);
+    if (!range || first < range->first.first || last > range->first.last) continue;
+    return name.substr(0, at) + number_set({{first, last}}) + name.substr(at + range->second);
+  }
+  return name;
+}
+
+std::vector<std::string> unfold_name(const std::string& name) {
+  const Pattern pattern = pattern_of(name);
+  std::vector<std::string> names = {pattern.texts.front()};
+  for (std::size_t position = 0; position < pattern.numbers.size(); ++position) {
+    const Range& range = pattern.numbers[position];
+    std::vector<std::string> longer;
+    for (const std::string& start : names) {
+      for (long long number = range.first; number <= range.last; ++number) {
+        longer.push_back(start + std::to_string(number) + pattern.texts[position + 1]);
+      }
+    }
+    names = std::move(longer);
+  }
+  return names;
 }
 
 }  // namespace shard

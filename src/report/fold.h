@@ -2,6 +2,7 @@
 // Folding the names of repeated things: `a_0/k`, `a_1/k`, `a_2/k` become `a_{0..2}/k`.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@ namespace shard {
 /// One name for many that differ only in numbers: `{0..3}` for a run of three or more, `{0,1}` and
 /// `{0..3,7}` otherwise. Several numbers may differ if every combination occurs
 /// (`a_{0..3}/b_{0,1}`). One name is itself; empty when the names do not fold. Numbers with leading
-/// zeros are text.
+/// zeros are text. A range in a name, as folded plans have it, is its numbers.
 std::string fold_names(const std::vector<std::string>& names);
 
 /// The names as few words as possible: folded where they fold, joined by `, ` in order of first
@@ -26,7 +27,13 @@ struct FoldItem {
 /// Positions of the items that make one row, in order of first appearance; each group's names fold.
 std::vector<std::vector<std::size_t>> fold_groups(const std::vector<FoldItem>& items);
 
-/// `{0..3,7}` for sorted distinct numbers; a single number stands alone.
-std::string number_set(const std::vector<long long>& sorted);
+/// How many names a folded plan's `a_{3..996}/k` stands for; 1 for a plain name.
+std::int64_t count_names(const std::string& name);
+
+/// The name with its range `{3..996}` narrowed to [first, last]; a name without such a range stays.
+std::string narrowed(const std::string& name, std::int64_t first, std::int64_t last);
+
+/// All of them, in order.
+std::vector<std::string> unfold_name(const std::string& name);
 
 }  // namespace shard

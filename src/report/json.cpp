@@ -54,12 +54,13 @@ Json array_json(const ArrayRow& row) {
 
 Json arrays_json(const std::vector<ArrayRow>& rows) {
   Json all = Json::array();
-  for (const ArrayRow& row : rows) all.push_back(array_json(row));
+  for (const ArrayRow& row : unfolded(rows)) all.push_back(array_json(row));
   return all;
 }
 
 Json collective_json(const CollectiveRow& row) {
   return {{"number", row.number},
+          {"instructions", row.instances},
           {"kind", name_of(row.kind)},
           {"mesh_axes", row.axes},
           {"group_size", row.group},
@@ -73,10 +74,10 @@ Json collective_json(const CollectiveRow& row) {
 
 Json merged_json(const PlannedFunction& function) {
   Json all = Json::array();
-  for (const MergedCollective& one : function.merged) {
+  for (const MergeCount& one : function.merged) {
     all.push_back({{"kind", name_of(one.kind)},
                    {"mesh_axes", axes_text(function.program.mesh, one.axes)},
-                   {"members", one.members.size()},
+                   {"members", one.members},
                    {"count_per_step", one.times}});
   }
   return all;
@@ -89,11 +90,11 @@ Json memory_json(const PlannedFunction& function) {
     categories.push_back({{"category", name_of(one.category)}, {"bytes", one.bytes.count()}});
   }
   Json live = Json::array();
-  for (const BufferId id : memory.live_at_peak) {
-    const Buffer& buffer = function.program.buffer(id);
-    live.push_back({{"name", buffer.name},
-                    {"category", name_of(buffer.category)},
-                    {"bytes", bytes_of(buffer.type).count()}});
+  for (const LiveRow& row : live_rows(function.program)) {
+    live.push_back({{"name", row.name},
+                    {"category", name_of(row.category)},
+                    {"arrays", row.instances},
+                    {"bytes_each", row.bytes.count()}});
   }
   return {{"peak_bytes", memory.peak.count()},
           {"live_bytes_at_peak", memory.peak_live.count()},
@@ -124,8 +125,8 @@ Json state_json(const Plan& plan) {
   Bytes local;
   Bytes whole;
   for (const ArrayRow& row : rows) {
-    local += row.bytes;
-    whole += bytes_of(row.type);
+    local += row.instances * row.bytes;
+    whole += row.instances * bytes_of(row.type);
   }
   return {
       {"arrays", arrays_json(rows)}, {"bytes", whole.count()}, {"bytes_per_device", local.count()}};

@@ -24,36 +24,40 @@ std::string instruction_text(const PlannedFunction& function, int position) {
 }
 
 /// What is not always there: everything but the state and the inputs.
-std::vector<FoldItem> passing_buffers(const Program& program) {
-  std::vector<FoldItem> items;
-  for (const BufferId id : program.memory.live_at_peak) {
-    const Buffer& buffer = program.buffer(id);
-    const bool stays = buffer.category == Category::parameter ||
-                       buffer.category == Category::optimizer || buffer.category == Category::input;
-    if (stays) continue;
-    const std::string name =
-        buffer.name.empty() ? std::string(name_of(buffer.category)) : buffer.name;
-    items.push_back({name, std::to_string(bytes_of(buffer.type).count())});
-  }
-  return items;
+std::vector<LiveRow> passing_rows(const Program& program) {
+  std::vector<LiveRow> rows = live_rows(program);
+  std::erase_if(rows, [](const LiveRow& row) {
+    return row.category == Category::parameter || row.category == Category::optimizer ||
+           row.category == Category::input;
+  });
+  return rows;
 }
 
 std::string live_text(const PlannedFunction& function, const Layout& layout) {
-  const std::vector<FoldItem> items = passing_buffers(function.program);
-  if (items.empty()) return "the state and the inputs";
+  const std::vector<LiveRow> rows = passing_rows(function.program);
+  if (rows.empty()) return "the state and the inputs";
+  std::vector<FoldItem> items;
+  std::int64_t hidden = 0;
+  for (const LiveRow& row : rows) {
+    items.push_back({row.name, std::to_string(row.bytes.count())});
+    hidden += row.instances;
+  }
   std::string text = "the state, the inputs";
-  std::size_t shown = 0;
   std::size_t groups = 0;
   for (const auto& group : fold_groups(items)) {
     if (groups++ == most_live_shown) break;
     std::vector<std::string> names;
-    for (const std::size_t item : group) names.push_back(items[item].name);
-    const std::string each = bytes_text(layout, Bytes(std::stoll(items[group.front()].key)));
-    text += fmt::format(", {} {}{}", fold_names(names),
-                        group.size() == 1 ? "" : fmt::format("{} x ", group.size()), each);
-    shown += group.size();
+    std::int64_t count = 0;
+    for (const std::size_t item : group) {
+      names.push_back(rows[item].name);
+      count += rows[item].instances;
+    }
+    text +=
+        fmt::format(", {} {}{}", fold_names(names), count == 1 ? "" : with_commas(count) + " x ",
+                    bytes_text(layout, rows[group.front()].bytes));
+    hidden -= count;
   }
-  if (shown < items.size()) text += fmt::format(" and {} more", items.size() - shown);
+  if (hidden > 0) text += " and " + with_commas(hidden) + " more";
   return text;
 }
 

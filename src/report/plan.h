@@ -19,7 +19,7 @@ struct PlannedFunction {
   ShardedGraph sharded;
   Program program;
   std::vector<CollectiveCount> collectives;
-  std::vector<MergedCollective> merged;  ///< as XLA's combiner would
+  std::vector<MergeCount> merged;  ///< as XLA's combiner would
 };
 
 struct Plan {

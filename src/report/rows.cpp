@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "report/fold.h"
 
 namespace shard {
 namespace {
@@ -16,6 +17,7 @@ ArrayRow array_row(const PlannedFunction& function, std::string name, ValueId va
   const GraphValue& of = sharded.graph.value(value);
   ArrayRow row;
   row.name = std::move(name);
+  row.instances = count_names(row.name);
   row.type = of.type;
   row.sharding = sharding;
   row.spec = spec_text(sharded.mesh, sharding);
@@ -102,10 +104,12 @@ CollectiveRow collective_row(const PlannedFunction& function, const Instruction&
   row.kind = collective.kind;
   row.axes = axes_text(function.program.mesh, collective.axes);
   row.group = product(collective.axes);
-  row.count = times;
+  row.instances = instruction.iteration.count();
+  row.loop_times = times;
+  row.count = row.instances * times;
   row.payload = collective.payload;
   row.wire_each = collective.wire;
-  row.wire = times * collective.wire;
+  row.wire = row.count * collective.wire;
   row.phase = instruction.phase;
   row.why = collective_why(function, instruction);
   if (collective.why.node != NodeId::none) {
@@ -129,7 +133,7 @@ void add_collectives(const PlannedFunction& function, int body, std::int64_t tim
 
 /// What must be equal for collectives to stand in one line.
 std::string key_of(const CollectiveRow& row) {
-  return std::string(name_of(row.kind)) + '\n' + row.axes + '\n' + std::to_string(row.count) +
+  return std::string(name_of(row.kind)) + '\n' + row.axes + '\n' + std::to_string(row.loop_times) +
          '\n' + std::to_string(row.payload.count()) + '\n' + fold_key(row.why);
 }
 
@@ -194,10 +198,12 @@ std::vector<CollectiveRow> collective_rows(const PlannedFunction& function) {
   std::vector<CollectiveRow> found;
   add_collectives(function, 0, 1, found);
   std::vector<CollectiveRow> ordered;
+  std::int64_t number = 1;
   for (const auto& group : collective_groups(found)) {
     for (const std::size_t position : group) {
       ordered.push_back(found[position]);
-      ordered.back().number = static_cast<int>(ordered.size());
+      ordered.back().number = number;
+      number += ordered.back().instances;
     }
   }
   return ordered;
@@ -234,6 +240,25 @@ std::vector<AxisWire> wire_per_axis(const PlannedFunction& function) {
     all.push_back(std::move(wire));
   }
   return all;
+}
+
+std::vector<LiveRow> live_rows(const Program& program) {
+  const MemoryPlan& memory = program.memory;
+  std::vector<LiveRow> rows;
+  for (std::size_t i = 0; i < memory.live_at_peak.size(); ++i) {
+    const Buffer& buffer = program.buffer(memory.live_at_peak[i]);
+    LiveRow row;
+    row.name = buffer.name.empty() ? std::string(name_of(buffer.category)) : buffer.name;
+    row.category = buffer.category;
+    row.bytes = bytes_of(buffer.type);
+    if (i < memory.live_iterations.size() && memory.live_iterations[i].repeat >= 0) {
+      const Iteration& live = memory.live_iterations[i];
+      row.name = narrowed(row.name, live.first, live.last);
+      row.instances = live.count();
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 std::string_view name_of(CollectiveKind kind) {

@@ -13,6 +13,7 @@ namespace shard {
 /// An array of a function: a leaf of the state, an input, a named value or a result.
 struct ArrayRow {
   std::string name;
+  std::int64_t instances = 1;  ///< arrays it stands for: in a folded plan `B_{3..996}/W2` is 994
   Role role = Role::input;
   TensorType type;
   Sharding sharding;
@@ -25,6 +26,9 @@ struct ArrayRow {
   bool is_result = false;  ///< of `output_rows`
   int follows = -1;        ///< row of `state_rows` whose sharding this optimizer slot has; -1: none
 };
+
+/// One row per array: those that stand for several are written out.
+std::vector<ArrayRow> unfolded(const std::vector<ArrayRow>& rows);
 
 /// The leaves of the state that the main function takes, in TrainState order.
 std::vector<ArrayRow> state_rows(const Plan& plan);
@@ -39,13 +43,15 @@ std::vector<ArrayRow> value_rows(const PlannedFunction& function);
 /// The results of a function that are not state.
 std::vector<ArrayRow> output_rows(const PlannedFunction& function);
 
-/// One collective instruction. `number` counts from 1 in the order of `collective_rows`.
+/// One collective instruction; in a folded plan it may stand for several.
 struct CollectiveRow {
-  int number = 0;
+  std::int64_t number = 0;      ///< of the first it stands for: from 1 in order of the rows
+  std::int64_t instances = 1;   ///< instructions it stands for
+  std::int64_t loop_times = 1;  ///< how often a loop runs it
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::string axes;  ///< `model`, `data,model`
   std::int64_t group = 1;
-  std::int64_t count = 1;  ///< executions per step
+  std::int64_t count = 1;  ///< executions per step, of all instances
   Bytes payload;           ///< of each
   Bytes wire_each;         ///< bytes one device sends in one execution
   Bytes wire;              ///< of all executions, per device
@@ -67,6 +73,17 @@ struct AxisWire {
   Bytes wire;
 };
 std::vector<AxisWire> wire_per_axis(const PlannedFunction& function);
+
+/// An array that is live when most bytes are; in a folded plan of several iterations.
+struct LiveRow {
+  std::string name;
+  Category category = Category::activation;
+  std::int64_t instances = 1;
+  Bytes bytes;  ///< of each
+};
+
+/// Largest first, as the plan has them.
+std::vector<LiveRow> live_rows(const Program& program);
 
 std::string_view name_of(CollectiveKind kind);
 std::string_view name_of(Phase phase);

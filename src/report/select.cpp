@@ -80,10 +80,10 @@ bool matches_glob(const std::string& pattern, const std::string& text) {
 }
 
 std::vector<ArrayRow> named_arrays(const Plan& plan) {
-  std::vector<ArrayRow> all = value_rows(plan.main());
+  std::vector<ArrayRow> all = unfolded(value_rows(plan.main()));
   const auto is_input = [&](const ArrayRow& row) { return row.role == Role::input; };
   const auto first_value = std::find_if_not(all.begin(), all.end(), is_input);
-  const std::vector<ArrayRow> state = state_rows(plan);
+  const std::vector<ArrayRow> state = unfolded(state_rows(plan));
   all.insert(first_value, state.begin(), state.end());
   add_meant(
       output_rows(plan.main()), [](const ArrayRow&) { return true; }, all);

@@ -65,7 +65,7 @@ std::string drawing(const Plan& plan, const ArrayRow& row, const ShowOptions& op
 std::string show_text(const Plan& plan, const std::vector<ArrayRow>& chosen,
                       const ShowOptions& options, const Layout& layout) {
   const bool folds = !layout.unfold && !options.bare;
-  const std::vector<ArrayRow> state = state_rows(plan);
+  const std::vector<ArrayRow> state = unfolded(state_rows(plan));
   std::vector<const ArrayRow*> drawn;
   std::string text;
   for (const ArrayRow& row : chosen) {

@@ -21,6 +21,12 @@ struct Mirror {
   std::vector<const ArrayRow*> members;
 };
 
+std::int64_t arrays_in(const std::vector<const ArrayRow*>& rows) {
+  std::int64_t count = 0;
+  for (const ArrayRow* row : rows) count += row->instances;
+  return count;
+}
+
 std::vector<Mirror> mirrors_of(const std::vector<ArrayRow>& rows) {
   std::vector<Mirror> mirrors;
   for (const ArrayRow& row : rows) {
@@ -32,10 +38,10 @@ std::vector<Mirror> mirrors_of(const std::vector<ArrayRow>& rows) {
     if (place == mirrors.end()) place = mirrors.insert(mirrors.end(), Mirror{tree, {}});
     place->members.push_back(&row);
   }
-  const auto parameters = std::count_if(
-      rows.begin(), rows.end(), [](const ArrayRow& row) { return row.role == Role::parameter; });
+  std::int64_t parameters = 0;
+  for (const ArrayRow& row : rows) parameters += row.role == Role::parameter ? row.instances : 0;
   std::erase_if(mirrors, [&](const Mirror& mirror) {
-    return static_cast<std::ptrdiff_t>(mirror.members.size()) != parameters || parameters < 2;
+    return arrays_in(mirror.members) != parameters || parameters < 2;
   });
   return mirrors;
 }
@@ -43,7 +49,7 @@ std::vector<Mirror> mirrors_of(const std::vector<ArrayRow>& rows) {
 /// `opt_state/0/{mu,nu}/... (8 each)`; one tree: `opt_state/0/trace/... (8)`.
 std::string mirror_name(const std::vector<Mirror>& mirrors) {
   const std::string& first = mirrors.front().tree;
-  const std::string count = std::to_string(mirrors.front().members.size());
+  const std::string count = with_commas(arrays_in(mirrors.front().members));
   if (mirrors.size() == 1) return first + "/... (" + count + ')';
   const std::size_t owner = first.rfind('/') + 1;
   std::string leaves;
@@ -63,9 +69,9 @@ bool have_one_owner(const std::vector<Mirror>& mirrors) {
   });
 }
 
-std::string times(const Layout& layout, std::size_t count, Bytes each) {
+std::string times(const Layout& layout, std::int64_t count, Bytes each) {
   const std::string bytes = bytes_text(layout, each);
-  return count == 1 ? bytes : std::to_string(count) + " x " + bytes;
+  return count == 1 ? bytes : with_commas(count) + " x " + bytes;
 }
 
 std::vector<std::string> mirror_row(const Layout& layout, const std::vector<Mirror>& mirrors) {
@@ -73,7 +79,7 @@ std::vector<std::string> mirror_row(const Layout& layout, const std::vector<Mirr
   bool same_copies = true;
   const ArrayRow& first = *mirrors.front().members.front();
   for (const ArrayRow* member : mirrors.front().members) {
-    each += member->bytes;
+    each += member->instances * member->bytes;
     same_copies = same_copies && member->copies == first.copies;
   }
   return {mirror_name(mirrors),
@@ -81,7 +87,7 @@ std::vector<std::string> mirror_row(const Layout& layout, const std::vector<Mirr
           "as params",
           "",
           "",
-          times(layout, mirrors.size(), each),
+          times(layout, static_cast<std::int64_t>(mirrors.size()), each),
           same_copies ? with_commas(first.copies) : "",
           "follows params"};
 }
@@ -97,7 +103,7 @@ std::vector<std::string> folded_row(const Layout& layout,
   const ArrayRow& first = *rows.front();
   return {fold_names(names),           std::string(info(first.type.dtype).name),
           to_string(first.type.shape), first.spec,
-          to_string(first.local),      times(layout, rows.size(), first.bytes),
+          to_string(first.local),      times(layout, arrays_in(rows), first.bytes),
           with_commas(first.copies),   join(whys)};
 }
 
@@ -126,21 +132,24 @@ void add_role(Table& table, const Layout& layout, const std::vector<ArrayRow>& r
 }
 
 void add_total(Table& table, const Layout& layout, const std::vector<ArrayRow>& rows) {
+  std::int64_t arrays = 0;
   Bytes local;
   Bytes whole;
   for (const ArrayRow& row : rows) {
-    local += row.bytes;
-    whole += bytes_of(row.type);
+    local += row.instances * row.bytes;
+    whole += row.instances * bytes_of(row.type);
+    arrays += row.instances;
   }
-  table.add({counted(static_cast<std::int64_t>(rows.size()), "array"), "", "", "", "",
-             bytes_text(layout, local), "", "whole: " + bytes_text(layout, whole)});
+  table.add({counted(arrays, "array"), "", "", "", "", bytes_text(layout, local), "",
+             "whole: " + bytes_text(layout, whole)});
 }
 
 }  // namespace
 
 std::string state_section(const Plan& plan, const Layout& layout) {
-  const std::vector<ArrayRow> rows = state_rows(plan);
+  std::vector<ArrayRow> rows = state_rows(plan);
   if (rows.empty()) return "";
+  if (layout.unfold) rows = unfolded(rows);
   Table table({{"STATE"},
                {"dtype", false, 3},
                {"shape"},

@@ -24,7 +24,8 @@ std::vector<std::string> folded_row(const Layout& layout, const std::vector<Arra
           join(whys)};
 }
 
-void add_rows(Table& table, const Layout& layout, const std::vector<ArrayRow>& rows) {
+void add_rows(Table& table, const Layout& layout, std::vector<ArrayRow> rows) {
+  if (layout.unfold) rows = unfolded(rows);
   std::vector<FoldItem> items;
   for (const ArrayRow& row : rows) {
     items.push_back({row.name, (layout.unfold ? row.name : "") + to_string(row.type) + row.spec +

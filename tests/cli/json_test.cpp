@@ -81,7 +81,7 @@ Plan tiny_plan(const std::string& rules) {
   options.capacity = Bytes(1 << 20);
   DiskReader reader;
   Sources sources(reader);
-  return make_plan(options, sources);
+  return make_plan(options, sources, false);
 }
 
 FunctionRun some_run(const PlannedFunction& function) {

@@ -53,3 +53,21 @@ TEST_CASE("a list of names is said once each and folded") {
   CHECK(join_folded({"x", "b_0/W2", "b_1/W2", "b_2/W2", "x"}) == "x, b_{0..2}/W2");
   CHECK(join_folded({}).empty());
 }
+
+TEST_CASE("a range in a name folds with the numbers beside it") {
+  CHECK(fold_names({"a_0/k", "a_1/k", "a_{2..997}/k", "a_998/k", "a_999/k"}) == "a_{0..999}/k");
+  CHECK(fold_names({"a_{2..997}/k"}) == "a_{2..997}/k");
+  CHECK(fold_names({"a_{2..5}", "a_0"}) == "a_{0,2..5}");
+  CHECK(fold_names({"a_0/b_{0..7}", "a_1/b_{0..7}"}) == "a_{0,1}/b_{0..7}");
+}
+
+TEST_CASE("a range stands for its numbers") {
+  CHECK(count_names("a_{2..997}/k") == 996);
+  CHECK(count_names("a_2/k") == 1);
+  CHECK(count_names("{mu,nu}") == 1);
+  CHECK(narrowed("a_{2..997}/k_1", 5, 997) == "a_{5..997}/k_1");
+  CHECK(narrowed("a_{2..997}/k_1", 5, 5) == "a_5/k_1");
+  CHECK(narrowed("a_1/k", 5, 5) == "a_1/k");
+  CHECK(unfold_name("a_{2..4}/k_1") == Names{"a_2/k_1", "a_3/k_1", "a_4/k_1"});
+  CHECK(unfold_name("a_{0..1}/b_{5..6}") == Names{"a_0/b_5", "a_0/b_6", "a_1/b_5", "a_1/b_6"});
+}

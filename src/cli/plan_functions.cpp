@@ -1,0 +1,119 @@
+#include "cli/plan_functions.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "base/diagnostic.h"
+#include "base/log.h"
+#include "shard/folding.h"
+#include "spmd/unfold.h"
+
+namespace shard {
+namespace {
+
+void log_program(const Program& program, std::size_t nodes) {
+  log_debug(fmt::format("{}: {} nodes, {} instructions", program.name, nodes,
+                        program.main().instructions.size()));
+}
+
+/// One function of the model: how it is split, what each device does.
+PlannedFunction plan_function(Graph graph, bool is_main, const RulesConfig& rules, const Mesh& mesh,
+                              const StageDump& dump) {
+  dump.write(graph, is_main);
+  PlannedFunction planned;
+  planned.sharded = shard_graph(std::move(graph), rules, mesh);
+  dump.write(planned.sharded, is_main);
+  planned.program = partition(planned.sharded);
+  dump.write(planned.program, is_main);
+  log_program(planned.program, planned.sharded.graph.nodes.size());
+  planned.collectives = count_collectives(planned.program);
+  planned.merged = count_merged(xla_merge(planned.program));
+  return planned;
+}
+
+/// A function with folded repeats, and with each of them widened. Nothing when its iterations are
+/// not equal after all.
+std::optional<PlannedFunction> plan_folded(Graph folded, std::vector<Graph> widened,
+                                           std::span<const Iteration> folds,
+                                           const RulesConfig& rules, const Mesh& mesh) {
+  PlannedFunction planned;
+  planned.sharded = shard_graph(std::move(folded), rules, mesh);
+  std::vector<ShardedGraph> wide;
+  std::vector<const ShardedGraph*> sides;
+  wide.reserve(widened.size());
+  for (Graph& graph : widened) {
+    wide.push_back(shard_graph(std::move(graph), rules, mesh));
+    sides.push_back(&wide.back());
+  }
+  if (!goes_on_evenly(planned.sharded, sides, folds)) return std::nullopt;
+  planned.program = partition(planned.sharded);
+  std::vector<Program> programs;
+  std::vector<FoldedFunction> functions;
+  programs.reserve(wide.size());
+  for (const ShardedGraph& sharded : wide) {
+    programs.push_back(partition(sharded));
+    functions.push_back({sharded.graph, programs.back()});
+  }
+  auto figures = unfold({planned.sharded.graph, planned.program}, functions, folds);
+  if (!figures) return std::nullopt;
+  log_program(planned.program, planned.sharded.graph.nodes.size());
+  planned.collectives = count_collectives(planned.program);
+  planned.program.memory = std::move(figures->memory);
+  planned.merged = std::move(figures->merged);
+  return planned;
+}
+
+/// False when the plan has to be made without folding.
+bool plan_folded_model(Plan& plan, const ModelConfig& config, const RulesConfig& rules) {
+  Model& model = plan.model;
+  std::vector<Graph> wide_apply;
+  std::vector<Graph> wide_step;
+  for (const Iteration& fold : model.folded) {
+    Model wide = build_model(config, {true, fold.repeat});
+    wide_apply.push_back(std::move(wide.apply));
+    if (wide.train_step) wide_step.push_back(std::move(*wide.train_step));
+  }
+  if (model.train_step) {
+    plan.train_step = plan_folded(std::move(*model.train_step), std::move(wide_step), model.folded,
+                                  rules, plan.mesh);
+    if (!plan.train_step) return false;
+  }
+  auto apply =
+      plan_folded(std::move(model.apply), std::move(wide_apply), model.folded, rules, plan.mesh);
+  if (!apply) return false;
+  plan.apply = std::move(*apply);
+  return true;
+}
+
+enum class Folding { done, nothing_to_fold, failed };
+
+/// A mistake in the files is left to be found when everything is written out.
+Folding try_folded(Plan& plan, const ModelConfig& config, const RulesConfig& rules) {
+  try {
+    plan.model = build_model(config, {true, -1});
+    if (plan.model.folded.empty()) return Folding::nothing_to_fold;
+    return plan_folded_model(plan, config, rules) ? Folding::done : Folding::failed;
+  } catch (const Error&) {
+    return Folding::failed;
+  }
+}
+
+}  // namespace
+
+void plan_functions(Plan& plan, const ModelConfig& config, const RulesConfig& rules, bool fold,
+                    const StageDump& dump) {
+  const Folding folding = fold ? try_folded(plan, config, rules) : Folding::failed;
+  if (folding == Folding::done) return;
+  if (folding == Folding::failed) plan.model = build_model(config);
+  plan.train_step.reset();
+  if (plan.model.train_step) {
+    plan.train_step =
+        plan_function(std::move(*plan.model.train_step), true, rules, plan.mesh, dump);
+  }
+  const bool apply_is_main = !plan.train_step;
+  plan.apply = plan_function(std::move(plan.model.apply), apply_is_main, rules, plan.mesh, dump);
+}
+
+}  // namespace shard

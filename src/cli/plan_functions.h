@@ -1,0 +1,16 @@
+#pragma once
+// The functions of a model, each sharded and partitioned; with folded repeats where that is safe.
+
+#include "cli/stages.h"
+#include "config/model_config.h"
+#include "report/plan.h"
+
+namespace shard {
+
+/// Fills the plan's model and functions for its mesh. With `fold` equal iterations of an unrolled
+/// repeat are planned once, if planning them shows that they are equal; else, and without `fold`,
+/// each by itself. The figures are the same either way. Stages are dumped of what is written out.
+void plan_functions(Plan& plan, const ModelConfig& config, const RulesConfig& rules, bool fold,
+                    const StageDump& dump);
+
+}  // namespace shard
