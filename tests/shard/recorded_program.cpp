@@ -1,7 +1,7 @@
 #include "recorded_program.h"
 
-#include <regex>
 #include <set>
+#include <sstream>
 
 namespace shard::tests {
 namespace {
@@ -66,50 +66,82 @@ FlowKind kind_of(const std::string& op) {
   return op == "broadcast_in_dim" ? FlowKind::broadcast : FlowKind::other;
 }
 
-std::vector<std::string> all_matches(const std::string& text, const std::regex& pattern,
-                                     std::size_t group = 0) {
+/// The texts between each `open` and the next `close`.
+std::vector<std::string> enclosed(const std::string& text, char open, char close) {
   std::vector<std::string> found;
-  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) {
-    found.push_back((*at)[group].str());
+  for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
+    const std::size_t end = text.find(close, at);
+    found.push_back(text.substr(at + 1, end - at - 1));
+    at = end;
   }
   return found;
 }
 
+/// The parts between commas, without the blanks around them; none for an empty text.
+std::vector<std::string> parts(const std::string& text) {
+  std::vector<std::string> found;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) {
+    part.erase(0, part.find_first_not_of(' '));
+    if (!part.empty()) found.push_back(part);
+  }
+  return found;
+}
+
+/// `x, y:(1)2, ?`.
 Axes read_axes(const Mesh& mesh, const std::string& text) {
-  static const std::regex pattern(R"((\w+)(?::\((\d+)\)(\d+))?)");
   Axes axes;
-  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) {
-    const AxisRef full = mesh.full(mesh.find(MeshAxis((*at)[1].str())).value());
-    const bool is_part = (*at)[2].matched;
-    axes.push_back(is_part ? AxisRef{full.axis, std::stoll((*at)[2]), std::stoll((*at)[3])} : full);
+  for (const std::string& part : parts(text)) {
+    if (part == "?") continue;
+    const std::size_t colon = part.find(":(");
+    AxisRef axis = mesh.full(mesh.find(MeshAxis(part.substr(0, colon))).value());
+    if (colon != std::string::npos) {
+      axis.pre_size = std::stoll(part.substr(colon + 2));
+      axis.size = std::stoll(part.substr(part.find(')') + 1));
+    }
+    axes.push_back(axis);
   }
   return axes;
 }
 
 Shape read_shape(const std::string& type) {
-  static const std::regex number(R"(\d+)");
   Shape shape;
-  for (const std::string& size : all_matches(type.substr(type.find('[')), number)) {
+  for (const std::string& size : parts(enclosed(type, '[', ']').front())) {
     shape.push_back(std::stoll(size));
   }
   return shape;
 }
 
-int factor_number(const std::string& name) {
-  return name.size() == 1 ? name[0] - 'i' : 'z' - 'i' + std::stoi(name.substr(2));
+/// `ijz_1`: letters i to z, then z_1, z_2, ...
+std::vector<int> read_factors(const std::string& text) {
+  std::vector<int> factors;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t used = 1;
+    int factor = text[at] - 'i';
+    if (text.compare(at, 2, "z_") == 0) {
+      factor += std::stoi(text.substr(at + 2), &used);
+      used += 2;
+    }
+    factors.push_back(factor);
+    at += used;
+  }
+  return factors;
 }
 
 TensorFactors read_tensor(const std::string& text) {
-  static const std::regex dim_pattern(R"([^, ][^,]*)");
-  static const std::regex factor_pattern(R"(z_\d+|[i-z])");
   TensorFactors tensor;
-  for (const std::string& dim : all_matches(text, dim_pattern)) {
-    std::vector<int>& factors = tensor.emplace_back();
-    for (const std::string& name : all_matches(dim, factor_pattern)) {
-      factors.push_back(factor_number(name));
-    }
-  }
+  for (const std::string& dim : parts(text)) tensor.push_back(read_factors(dim));
   return tensor;
+}
+
+/// Marks the factors that `text` lists after `word={`.
+template <class Mark>
+void mark(FactorRule& rule, const std::string& text, const std::string& word, const Mark& how) {
+  const std::size_t at = text.find(" " + word + "={");
+  if (at == std::string::npos) return;
+  for (const std::string& name : parts(enclosed(text.substr(at), '{', '}').front())) {
+    how(rule.factors[static_cast<std::size_t>(read_factors(name).front())]);
+  }
 }
 
 class Reader {
@@ -238,16 +270,13 @@ class Reader {
 }  // namespace
 
 Sharding read_sharding(const Mesh& mesh, const std::string& text) {
-  static const std::regex dim_pattern(R"(\{([^}]*)\})");
   const std::size_t replicated = text.find(", replicated=");
   Sharding sharding;
-  for (const std::string& dim : all_matches(text.substr(0, replicated), dim_pattern, 1)) {
-    const bool is_open = dim.find('?') != std::string::npos;
-    sharding.dims.push_back({read_axes(mesh, dim), is_open});
+  for (const std::string& dim : enclosed(text.substr(0, replicated), '{', '}')) {
+    sharding.dims.push_back({read_axes(mesh, dim), dim.find('?') != std::string::npos});
   }
   if (replicated != std::string::npos) {
-    const std::string names = text.substr(replicated + std::string(", replicated=").size());
-    sharding.replicated = read_axes(mesh, names);
+    sharding.replicated = read_axes(mesh, enclosed(text.substr(replicated), '{', '}').front());
   }
   return sharding;
 }
@@ -263,32 +292,26 @@ std::string recorded_form(const Mesh& mesh, const Sharding& sharding) {
 }
 
 FactorRule read_rule(const std::string& text) {
-  static const std::regex tensor_pattern(R"(\[([^\]]*)\])");
-  static const std::regex size_pattern(R"(=(\d+))");
-  static const std::regex kind_pattern(R"((\w+)=\{([^}]*)\})");
   const std::size_t arrow = text.find("->");
   const std::size_t end = text.find(')', arrow);
   FactorRule rule;
-  for (const std::string& one : all_matches(text.substr(0, arrow), tensor_pattern, 1)) {
-    rule.operands.push_back(read_tensor(one));
+  for (const std::string& tensor : enclosed(text.substr(0, arrow), '[', ']')) {
+    rule.operands.push_back(read_tensor(tensor));
   }
-  for (const std::string& one : all_matches(text.substr(arrow, end - arrow), tensor_pattern, 1)) {
-    rule.results.push_back(read_tensor(one));
+  for (const std::string& tensor : enclosed(text.substr(arrow, end - arrow), '[', ']')) {
+    rule.results.push_back(read_tensor(tensor));
   }
-  for (const std::string& size : all_matches(text, size_pattern, 1)) {
-    rule.factors.push_back({std::stoll(size), FactorKind::pass_through, false});
-  }
-  static const std::regex factor_pattern(R"(z_\d+|[i-z])");
-  for (std::sregex_iterator at(text.begin(), text.end(), kind_pattern), last; at != last; ++at) {
-    for (const std::string& name : all_matches((*at)[2].str(), factor_pattern)) {
-      Factor& factor = rule.factors[static_cast<std::size_t>(factor_number(name))];
-      const std::string kind = (*at)[1].str();
-      if (kind == "reduction") factor.kind = FactorKind::reduction;
-      if (kind == "need_replication") factor.kind = FactorKind::need_replication;
-      if (kind == "permutation") factor.kind = FactorKind::permutation;
-      if (kind == "blocked_propagation") factor.is_blocked = true;
+  const std::string rest = text.substr(end + 1);
+  if (rest.rfind(" {", 0) == 0) {
+    for (const std::string& size : parts(enclosed(rest, '{', '}').front())) {
+      rule.factors.push_back({std::stoll(size.substr(size.find('=') + 1)), {}, false});
     }
   }
+  const auto kind = [](FactorKind value) { return [value](Factor& one) { one.kind = value; }; };
+  mark(rule, rest, "reduction", kind(FactorKind::reduction));
+  mark(rule, rest, "need_replication", kind(FactorKind::need_replication));
+  mark(rule, rest, "permutation", kind(FactorKind::permutation));
+  mark(rule, rest, "blocked_propagation", [](Factor& one) { one.is_blocked = true; });
   return rule;
 }
 
