@@ -14,6 +14,7 @@ namespace shard::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Lanes = hn::ScalableTag<float>;
+using FourLanes = hn::CappedTag<float, 4>;  // one lane where there are no vectors
 using OneLane = hn::CappedTag<float, 1>;
 
 HWY_INLINE float element(const MatrixView& a, std::int64_t row, std::int64_t column) {
@@ -73,8 +74,10 @@ void add_four_rows(const GemmSizes& sizes, const MatrixView& a, std::int64_t k, 
                    float* c, std::int64_t from, std::int64_t to) {
   constexpr std::int64_t most_rows = 64;
   const Lanes d;
+  const FourLanes four;
   const OneLane one;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t few = static_cast<std::int64_t>(hn::Lanes(four));
   const std::int64_t n = sizes.n;
   float a4[4 * most_rows];
   for (std::int64_t row = 0; row < sizes.m; row += most_rows) {
@@ -88,6 +91,7 @@ void add_four_rows(const GemmSizes& sizes, const MatrixView& a, std::int64_t k, 
       add_four_terms<First, 2>(d, m, n, a4, b + j, rows + j);
     }
     for (; j + lanes <= to; j += lanes) add_four_terms<First, 1>(d, m, n, a4, b + j, rows + j);
+    for (; j + few <= to; j += few) add_four_terms<First, 1>(four, m, n, a4, b + j, rows + j);
     for (; j < to; ++j) add_four_terms<First, 1>(one, m, n, a4, b + j, rows + j);
   }
 }
@@ -240,9 +244,10 @@ HWY_INLINE void two_rows_pass(const float* x, std::int64_t n, const float* b, fl
                               float* c1) {
   const Lanes d;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const std::int64_t whole = n / lanes * lanes;
+  const std::int64_t whole = n / lanes * lanes, fours = whole + (n - whole) / 4 * 4;
   two_rows_four_terms<First>(d, x, n, b, c0, c1, 0, whole);
-  two_rows_four_terms<First>(OneLane(), x, n, b, c0, c1, whole, n);
+  two_rows_four_terms<First>(FourLanes(), x, n, b, c0, c1, whole, fours);
+  two_rows_four_terms<First>(OneLane(), x, n, b, c0, c1, fours, n);
 }
 
 /// One row of C (+)= one term.

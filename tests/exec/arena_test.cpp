@@ -54,6 +54,17 @@ TEST_CASE("a size beyond 63 bits is refused and does not wrap") {
   }
 }
 
+TEST_CASE("address space that the system does not have is refused with its words") {
+  try {
+    const Arena arena(std::int64_t{1} << 50, 0);
+    FAIL("nothing was refused");
+  } catch (const Error& error) {
+    CHECK(to_string(error.diagnostics().front()) ==
+          "error: the system refused 1,125,899,911,041,024 bytes of address space for a virtual "
+          "device: Cannot allocate memory [not-enough-memory]");
+  }
+}
+
 TEST_CASE("the machine has some memory available") { CHECK(available_memory() > Bytes(1 << 20)); }
 
 TEST_CASE("scratch memory is aligned and keeps its pieces apart until it is released") {

@@ -1,0 +1,112 @@
+#include "exec/compare_step.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+#include "exec/reference.h"
+#include "support/pipeline.h"
+
+using namespace shard;
+using namespace shard::test;
+
+namespace {
+
+constexpr float rate = 0.01F;
+
+const char* const model_text = R"(name: one
+sizes: {batch: 2, embed: 4, hidden: 4}
+inputs: {x: [batch, embed]}
+layers:
+  - dense: {features: hidden, use_bias: false}
+train: {loss: sum, optimizer: {adam: {learning_rate: 1e-2}}, returns: [state]}
+)";
+const char* const rules_text = "mesh: {data: 1}\nrules: [[batch, data]]\n";
+
+/// One adam step of y = x W with the loss sum(y): the gradient of row i of W is the sum of column i
+/// of x. Row 0 has one within rounding of 0, row 1 has exactly 0, the others have not.
+struct Step {
+  Graph graph = plan_texts(model_text, rules_text).sharded.graph;
+  std::vector<HostTensor> inputs;
+  std::vector<HostTensor> results;
+  std::size_t kernel = 0;  ///< its position among the outputs
+
+  Step() {
+    for (const GraphInput& input : graph.inputs) {
+      inputs.push_back(zeros(graph.value(input.value).type));
+      if (input.path == "x") {
+        const float x[8] = {1, 1, 1, 2, -1 + 1e-7F, -1, 3, 4};
+        std::copy(std::begin(x), std::end(x), inputs.back().data<float>());
+      } else if (input.path == "params/Dense_0/kernel") {
+        for (int i = 0; i < 16; ++i) inputs.back().data<float>()[i] = 0.1F * static_cast<float>(i);
+      }
+    }
+    results = run_reference(graph, inputs);
+    while (graph.outputs[kernel].path != "params/Dense_0/kernel") ++kernel;
+  }
+
+  /// The comparison when element `index` of the kernel is `by` larger than the reference's.
+  StepComparison with_error(int index, float by) const {
+    std::vector<HostTensor> actual = results;
+    actual[kernel].data<float>()[index] += by;
+    return compare_step(graph, inputs, actual);
+  }
+
+  bool accepts(int index, float by) const {
+    for (const Difference& one : with_error(index, by).differences) {
+      if (!one.is_ok()) return false;
+    }
+    return true;
+  }
+};
+
+constexpr int in_row_0 = 1;
+constexpr int in_row_1 = 5;
+constexpr int in_row_2 = 9;
+
+}  // namespace
+
+TEST_CASE("results that are the reference's are equal") {
+  const Step step;
+  const StepComparison comparison = compare_step(step.graph, step.inputs, step.results);
+  CHECK(comparison.differences.size() == step.graph.outputs.size());
+  CHECK(comparison.undetermined == 0);
+  for (const Difference& one : comparison.differences) CHECK(one.largest == 0);
+}
+
+TEST_CASE("a parameter whose gradient is certain may differ by the tolerance only") {
+  const Step step;
+  CHECK(step.accepts(in_row_2, 1e-6F));
+  CHECK_FALSE(step.accepts(in_row_2, 1e-3F));
+  CHECK_FALSE(step.accepts(in_row_2, 2 * rate));
+}
+
+TEST_CASE("a parameter whose gradient is within rounding of 0 may have gone either way") {
+  const Step step;
+  CHECK(step.accepts(in_row_0, 2 * rate));
+  CHECK(step.with_error(in_row_0, 2 * rate).undetermined == 1);
+  CHECK_FALSE(step.accepts(in_row_0, 3 * rate));
+  CHECK_FALSE(step.accepts(in_row_0, -rate));
+}
+
+TEST_CASE("a parameter whose gradient is exactly 0 must stay") {
+  const Step step;
+  CHECK(step.accepts(in_row_1, 0));
+  CHECK_FALSE(step.accepts(in_row_1, rate));
+}
+
+TEST_CASE("a result that is not a number is not ok wherever it is") {
+  const Step step;
+  for (const int index : {in_row_0, in_row_1, in_row_2}) {
+    CHECK_FALSE(step.accepts(index, std::numeric_limits<float>::quiet_NaN()));
+  }
+}
+
+TEST_CASE("wider formats are compared more strictly and integers exactly") {
+  CHECK(comparison_tolerance(DType::i32) == 0);
+  CHECK(comparison_tolerance(DType::f64) < comparison_tolerance(DType::f32));
+  CHECK(comparison_tolerance(DType::f32) < comparison_tolerance(DType::f16));
+  CHECK(comparison_tolerance(DType::f16) < comparison_tolerance(DType::bf16));
+}
