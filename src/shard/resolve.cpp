@@ -68,7 +68,7 @@ Resolved Resolver::resolve(const SpecQuestion& question) {
       reasons.push_back(reason_for(ReasonKind::unannotated, question.spec.at));
     }
   }
-  place(resolved, question);
+  if (resolved.is_constraint) place(resolved, question);
   return resolved;
 }
 
@@ -95,10 +95,7 @@ const Resolver::PartRules& Resolver::rules_of(Part part) {
 
 Resolved Resolver::resolve_logical(const LogicalSpec& names, const SpecQuestion& question) {
   Resolved resolved = unplaced(question);
-  if (!check_names(names, question) ||
-      !check_rank(names.names.size(), to_string(names), question)) {
-    return resolved;
-  }
+  if (!check_names(names, question)) return resolved;
   const PartRules& asked = rules_of(question.part);
   note_uses(names, asked, question);
   const LinenAnswer answer = logical_to_mesh_axes(names, asked.rules);
@@ -200,9 +197,9 @@ bool Resolver::check_matched(const LogicalSpec& names, const std::vector<int>& r
   return is_matched || rules_.unmatched == Unmatched::error || question.part != Part::activations;
 }
 
-bool Resolver::check_rank(std::size_t entries, const std::string& spec,
-                          const SpecQuestion& question) {
+bool Resolver::check_rank(std::size_t entries, const SpecQuestion& question) {
   if (entries <= question.type.shape.size()) return true;
+  const std::string spec = to_string(question.spec);
   report({"rank-mismatch", question.spec.at, question.what, spec},
          spec + " is only valid for values of rank at least " + std::to_string(entries) + ", but " +
              question.what + " is " + to_string(question.type) + " of rank " +
@@ -215,7 +212,7 @@ void Resolver::place(Resolved& resolved, const SpecQuestion& question) {
   check_unconstrained(resolved, question);
   check_repeated(resolved, question);
   check_known(resolved, question);
-  if (!check_rank(resolved.spec.entries.size(), to_string(resolved.spec), question)) return;
+  if (!check_rank(resolved.spec.entries.size(), question)) return;
   std::set<int> used;
   for (std::size_t dim = 0; dim < resolved.spec.entries.size(); ++dim) {
     const PartitionEntry& entry = resolved.spec.entries[dim];

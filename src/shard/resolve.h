@@ -107,7 +107,7 @@ class Resolver {
   bool check_names(const LogicalSpec& names, const SpecQuestion& question);
   bool check_matched(const LogicalSpec& names, const std::vector<int>& rule_of,
                      const SpecQuestion& question);
-  bool check_rank(std::size_t entries, const std::string& spec, const SpecQuestion& question);
+  bool check_rank(std::size_t entries, const SpecQuestion& question);
   void place(Resolved& resolved, const SpecQuestion& question);
   void check_known(const Resolved& resolved, const SpecQuestion& question);
   void check_repeated(const Resolved& resolved, const SpecQuestion& question);

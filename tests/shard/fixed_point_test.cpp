@@ -39,18 +39,20 @@ struct RandomGraph {
   }
 
   ValueId next() {
-    switch (below(5)) {
+    const std::uint64_t what = below(5);
+    const ValueId a = any();
+    const ValueId b = any();
+    switch (what) {
       case 0:
-        return make.build.emit(Op::add, {any(), any()});
+        return make.build.emit(Op::add, {a, b});
       case 1:
-        return make.build.emit(Op::transpose, {any()},
-                               {{"order", std::vector<std::int64_t>{1, 0}}});
+        return make.build.emit(Op::transpose, {a}, {{"order", std::vector<std::int64_t>{1, 0}}});
       case 2:
-        return make.constrain(any(), spec());
+        return make.constrain(a, spec());
       case 3:
-        return make.build.emit(Op::relu, {any()});
+        return make.build.emit(Op::relu, {a});
       default:
-        return make.dot(any(), any());
+        return make.dot(a, b);
     }
   }
 
