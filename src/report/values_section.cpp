@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <utility>
+
 #include "report/fold.h"
 #include "report/rows.h"
 #include "report/sections.h"
@@ -47,9 +50,16 @@ Table values_table(const std::string& title) {
 }  // namespace
 
 std::string values_section(const Plan& plan, const Layout& layout) {
+  const std::vector<ArrayRow> outputs = output_rows(plan.main());
+  std::vector<ArrayRow> values = value_rows(plan.main());
+  // A value that is returned under its own name is said once, as the caller gets it.
+  std::erase_if(values, [&](const ArrayRow& value) {
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](const ArrayRow& output) { return output.name == value.name; });
+  });
   Table table = values_table("VALUES");
-  add_rows(table, layout, value_rows(plan.main()));
-  add_rows(table, layout, output_rows(plan.main()));
+  add_rows(table, layout, std::move(values));
+  add_rows(table, layout, outputs);
   return table.empty() ? "" : table.render(layout.width, layout.color);
 }
 
