@@ -50,6 +50,24 @@ std::vector<Iteration> iterations_of_values(const Graph& graph) {
   return of_values;
 }
 
+Iteration iteration_of(const Graph& graph, ValueId value) {
+  const NodeId producer = graph.value(value).producer;
+  if (producer != NodeId::none) return graph.node(producer).iteration;
+  const auto is_it = [&](const GraphInput& input) { return input.value == value; };
+  const std::size_t likely = index_of(value);
+  if (likely < graph.inputs.size() && is_it(graph.inputs[likely]))
+    return graph.inputs[likely].iteration;
+  const auto input = std::find_if(graph.inputs.begin(), graph.inputs.end(), is_it);
+  return input == graph.inputs.end() ? Iteration{} : input->iteration;
+}
+
+ValueId counterpart(const Graph& graph, ValueId value, const Iteration& iteration) {
+  const ByIteration values(iterations_of_values(graph));
+  const auto found =
+      values.find(iteration.repeat, iteration.first, values.ordinal(index_of(value)));
+  return found ? id_at<ValueId>(*found) : ValueId::none;
+}
+
 ByIteration::ByIteration(std::vector<Iteration> of_things) : of_things_(std::move(of_things)) {
   ordinals_.reserve(of_things_.size());
   for (std::size_t thing = 0; thing < of_things_.size(); ++thing) {

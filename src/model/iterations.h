@@ -16,6 +16,12 @@ namespace shard {
 /// By value: its producer's iteration, an input's own, a region parameter's that of its loop.
 std::vector<Iteration> iterations_of_values(const Graph& graph);
 
+/// Of one value; inputs are found at once in graphs that are numbered in reading order.
+Iteration iteration_of(const Graph& graph, ValueId value);
+
+/// The value of `iteration` that corresponds to `value` in its own; none when there is none.
+ValueId counterpart(const Graph& graph, ValueId value, const Iteration& iteration);
+
 /// A list of things (nodes, values, buffers), each of which belongs to an iteration or to none.
 /// Within an iteration things are told apart by their order in the list.
 class ByIteration {

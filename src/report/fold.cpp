@@ -170,7 +170,6 @@ std::string number_set(const std::vector<Range>& sorted) {
 
 std::string fold_names(const std::vector<std::string>& names) {
   if (names.empty()) return "";
-  if (names.size() == 1) return names.front();
   const std::vector<Pattern> patterns = patterns_of(names);
   if (!is_full_product(patterns)) return "";
   const auto columns = sorted_columns(patterns);
@@ -219,13 +218,34 @@ std::string join_folded(const std::vector<std::string>& names) {
 
 std::int64_t count_names(const std::string& name) { return names_in(pattern_of(name)); }
 
-std::string narrowed(const std::string& name, std::int64_t first, std::int64_t last) {
+namespace {
+
+/// The name with its first range replaced by what `change` makes of it.
+template <class Change>
+std::string with_range(const std::string& name, const Change& change) {
   for (std::size_t at = name.find('{'); at != std::string::npos; at = name.find('{', at + 1)) {
     const auto range = range_at(name, at);
-    if (!range || first < range->first.first || last > range->first.last) continue;
-    return name.substr(0, at) + number_set({{first, last}}) + name.substr(at + range->second);
+    if (!range) continue;
+    const Range now = change(range->first);
+    std::string text = std::to_string(now.first);
+    if (now.count() > 1) text = '{' + text + ".." + std::to_string(now.last) + '}';
+    return name.substr(0, at) + text + name.substr(at + range->second);
   }
   return name;
+}
+
+}  // namespace
+
+std::string narrowed(const std::string& name, std::int64_t first, std::int64_t count) {
+  return with_range(name, [&](const Range& range) {
+    return Range{range.first + first, range.first + first + count - 1};
+  });
+}
+
+std::string moved(const std::string& name, std::int64_t by) {
+  return with_range(name, [&](const Range& range) {
+    return Range{range.first + by, range.last + by};
+  });
 }
 
 std::vector<std::string> unfold_name(const std::string& name) {

@@ -11,14 +11,16 @@ namespace {
 
 constexpr std::size_t most_live_shown = 3;
 
-std::string instruction_text(const PlannedFunction& function, int position) {
+std::string peak_instruction_text(const PlannedFunction& function) {
+  const int position = function.program.memory.peak_instruction;
   if (position < 0) return "the start";
   const Instruction& at = function.program.main().instructions[static_cast<std::size_t>(position)];
   std::string text = at.kind == Instruction::Kind::loop ? "repeat"
                      : at.collective                    ? std::string(name_of(at.collective->kind))
                                                         : std::string(def(at.op).name);
   if (at.node == NodeId::none) return text;
-  const std::string& layer = function.sharded.graph.node(at.node).name;
+  const std::string layer =
+      narrowed(function.sharded.graph.node(at.node).name, function.program.memory.peak_instance, 1);
   if (layer.empty()) return text;
   return fmt::format("{} of {} ({})", text, layer, name_of(at.phase));
 }
@@ -88,9 +90,8 @@ std::string memory_section(const Plan& plan, const Layout& layout) {
   if (gaps > Bytes(0)) categories += fmt::format("  gaps {}", bytes_text(layout, gaps));
   std::string text =
       emphasised(layout, "MEMORY", "1") + " per device at the peak:" + categories + '\n';
-  text +=
-      fmt::format("peak {} at {}, live: {}\n", bytes_text(layout, memory.peak),
-                  instruction_text(function, memory.peak_instruction), live_text(function, layout));
+  text += fmt::format("peak {} at {}, live: {}\n", bytes_text(layout, memory.peak),
+                      peak_instruction_text(function), live_text(function, layout));
   text +=
       "this is the peak of our executor's plan; XLA's fusion, layout padding, fragmentation and "
       "runtime buffers are not modelled\n";

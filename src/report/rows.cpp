@@ -251,10 +251,9 @@ std::vector<LiveRow> live_rows(const Program& program) {
     row.name = buffer.name.empty() ? std::string(name_of(buffer.category)) : buffer.name;
     row.category = buffer.category;
     row.bytes = bytes_of(buffer.type);
-    if (i < memory.live_iterations.size() && memory.live_iterations[i].repeat >= 0) {
-      const Iteration& live = memory.live_iterations[i];
-      row.name = narrowed(row.name, live.first, live.last);
-      row.instances = live.count();
+    if (i < memory.live_instances.size()) {
+      row.instances = memory.live_instances[i].count;
+      row.name = narrowed(row.name, memory.live_instances[i].first, row.instances);
     }
     rows.push_back(std::move(row));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/iterations.h"
 #include "report/fold.h"
 
 namespace shard {
@@ -17,6 +18,28 @@ std::string owner(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
+/// The value's own name, or the op that made it.
+std::string name_of(const Graph& graph, ValueId id) {
+  const GraphValue& value = graph.value(id);
+  if (!value.name.empty()) return value.name;
+  if (value.producer == NodeId::none) return "%" + std::to_string(index_of(id));
+  return std::string(def(graph.node(value.producer).op).name);
+}
+
+/// Where one of both stands for equal iterations, the other's name is that of the neighbour which
+/// is meant: from iterations {3..996} one looks at {2..995}, from the one behind them at 996.
+std::string name_across(const Graph& graph, ValueId value, ValueId other) {
+  const Iteration own = iteration_of(graph, value);
+  const Iteration its = iteration_of(graph, other);
+  const std::string name = name_of(graph, other);
+  if (own == its || own.repeat != its.repeat) return name;
+  const bool is_earlier = its.first < own.first;
+  if (its.count() > 1) return narrowed(name, is_earlier ? its.count() - 1 : 0, 1);
+  if (own.count() == 1) return name;
+  const ValueId same = counterpart(graph, other, own);
+  return same == ValueId::none ? name : moved(name_of(graph, same), is_earlier ? -1 : 1);
+}
+
 /// How the reason of `value` calls another value: the last part alone for a parameter of the same
 /// layer and for a value of the same block.
 std::string name_seen_from(const Graph& graph, ValueId value, ValueId other) {
@@ -28,7 +51,7 @@ std::string name_seen_from(const Graph& graph, ValueId value, ValueId other) {
     if (of_layer == layer || of_layer == owner(layer)) return last_part(name);
   }
   if (!owner(layer).empty() && owner(name) == owner(layer)) return last_part(name);
-  return name.empty() ? "%" + std::to_string(index_of(other)) : name;
+  return name_across(graph, value, other);
 }
 
 std::string targets(const Mesh& mesh, const std::vector<AxisRef>& axes) {

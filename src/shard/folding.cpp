@@ -1,6 +1,7 @@
 #include "shard/folding.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "model/iterations.h"
 
@@ -25,8 +26,8 @@ struct Side {
   ByIteration outputs;
 };
 
-/// `other` seen from `value` is what `like` is seen from `same`: as many iterations away in the
-/// same repeat, or the same value outside of it.
+/// `other` seen from `value` is what `like` is seen from `same`: the same value outside of the
+/// repeat, or in it as many iterations away, at most one.
 bool are_seen_alike(const Side& a, std::size_t value, ValueId other, const Side& b,
                     std::size_t same, ValueId like) {
   if (other == ValueId::none || like == ValueId::none) return other == like;
@@ -34,7 +35,8 @@ bool are_seen_alike(const Side& a, std::size_t value, ValueId other, const Side&
   const Iteration &at = a.values.iteration(one), &as = b.values.iteration(two);
   if (at.repeat != as.repeat || a.values.ordinal(one) != b.values.ordinal(two)) return false;
   if (at.repeat != a.values.iteration(value).repeat) return at.first == as.first;
-  return a.values.rank(one) - a.values.rank(value) == b.values.rank(two) - b.values.rank(same);
+  const int distance = a.values.rank(one) - a.values.rank(value);
+  return std::abs(distance) <= 1 && distance == b.values.rank(two) - b.values.rank(same);
 }
 
 bool are_alike(const Side& a, std::size_t value, const Reason& one, const Side& b, std::size_t same,

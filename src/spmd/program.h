@@ -153,6 +153,14 @@ struct CategoryBytes {
   friend bool operator==(const CategoryBytes&, const CategoryBytes&) = default;
 };
 
+/// Some neighbours of the buffers that one buffer stands for.
+struct InstanceRun {
+  std::int64_t first = 0;
+  std::int64_t count = 1;
+
+  friend bool operator==(const InstanceRun&, const InstanceRun&) = default;
+};
+
 /// The memory of one device (all devices are alike). The peak is the highest byte of the arena ever
 /// touched.
 struct MemoryPlan {
@@ -162,9 +170,10 @@ struct MemoryPlan {
   Bytes peak_live;            ///< bytes live there (peak - peak_live is lost between buffers)
   std::vector<BufferId> live_at_peak;      ///< largest first
   std::vector<CategoryBytes> by_category;  ///< sums to `peak_live`; categories with no byte absent
-  // Of a program with iterations that stand for several (see `unfold`):
-  Iteration peak_iteration;                ///< the one of `peak_instruction`
-  std::vector<Iteration> live_iterations;  ///< by entry of `live_at_peak`; empty in other programs
+  // Of a program with iterations that stand for several (see `unfold`): which of the things that
+  // one thing stands for, counted from 0.
+  std::int64_t peak_instance = 0;           ///< of `peak_instruction`
+  std::vector<InstanceRun> live_instances;  ///< by entry of `live_at_peak`; empty in other programs
 
   friend bool operator==(const MemoryPlan&, const MemoryPlan&) = default;
 };

@@ -45,38 +45,37 @@ void find_instruction(const WrittenOut& whole, int moment, MemoryPlan& memory) {
     const spmd::LongStep& step = whole.steps[one.thing];
     if (step.begin.at(one.number) > moment || moment > step.end.at(one.number)) continue;
     memory.peak_instruction = whole.folded->steps[one.thing].position;
-    memory.peak_iteration =
-        WrittenOut::iteration(whole.folded->by_step.iteration(one.thing), one.number, one.number);
+    memory.peak_instance = one.number;
   }
 }
 
-/// Some of the buffers that a buffer stands for.
-struct LiveRun {
+struct LiveBuffer {
   BufferId id = BufferId::none;
-  Iteration iteration;
-  std::int64_t first = 0;
-  std::int64_t last = 0;
+  InstanceRun run;
 };
 
-/// The buffers that have their places at the moment, neighbours together.
-std::vector<LiveRun> live_at(const WrittenOut& whole, int moment) {
-  std::vector<LiveRun> runs;
+/// The buffers that have their places at the moment, neighbours together; largest first.
+std::vector<LiveBuffer> live_at(const WrittenOut& whole, int moment) {
+  std::vector<LiveBuffer> live;
   for (std::size_t thing = 0; thing < whole.buffers.size(); ++thing) {
-    const Iteration& own = whole.folded->by_buffer.iteration(thing);
     const BufferId id = id_at<BufferId>(thing);
-    for (std::int64_t i = 0; i < own.count(); ++i) {
+    const std::int64_t instances = whole.folded->by_buffer.iteration(thing).count();
+    for (std::int64_t i = 0; i < instances; ++i) {
       const Life held = whole.held({thing, i});
       if (moment < held.first || held.last < moment) continue;
-      const bool goes_on = !runs.empty() && runs.back().id == id && runs.back().last == i - 1;
-      if (!goes_on) runs.push_back({id, {}, i, i});
-      runs.back().last = i;
-      runs.back().iteration = WrittenOut::iteration(own, runs.back().first, i);
+      const bool goes_on = !live.empty() && live.back().id == id &&
+                           live.back().run.first + live.back().run.count == i;
+      if (goes_on) {
+        ++live.back().run.count;
+      } else {
+        live.push_back({id, {i, 1}});
+      }
     }
   }
-  std::stable_sort(runs.begin(), runs.end(), [&](const LiveRun& a, const LiveRun& b) {
+  std::stable_sort(live.begin(), live.end(), [&](const LiveBuffer& a, const LiveBuffer& b) {
     return whole.bytes(index_of(a.id)) > whole.bytes(index_of(b.id));
   });
-  return runs;
+  return live;
 }
 
 MemoryPlan plan_of(const WrittenOut& whole) {
@@ -85,12 +84,12 @@ MemoryPlan plan_of(const WrittenOut& whole) {
   const int moment = busiest_moment(whole);
   find_instruction(whole, moment, memory);
   spmd::BytesByCategory by_category;
-  for (const LiveRun& run : live_at(whole, moment)) {
-    const Bytes bytes = (run.last - run.first + 1) * whole.bytes(index_of(run.id));
-    memory.live_at_peak.push_back(run.id);
-    memory.live_iterations.push_back(run.iteration);
+  for (const auto& [id, run] : live_at(whole, moment)) {
+    const Bytes bytes = run.count * whole.bytes(index_of(id));
+    memory.live_at_peak.push_back(id);
+    memory.live_instances.push_back(run);
     memory.peak_live += bytes;
-    by_category.add(whole.folded->program->buffer(run.id).category, bytes);
+    by_category.add(whole.folded->program->buffer(id).category, bytes);
   }
   memory.by_category = by_category.list();
   return memory;

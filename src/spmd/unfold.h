@@ -25,7 +25,7 @@ struct FoldedFunction {
 };
 
 struct Unfolded {
-  MemoryPlan memory;  ///< positions are those of the folded program; with iterations
+  MemoryPlan memory;  ///< positions are those of the folded program; with instances
   std::vector<MergeCount> merged;
 };
 

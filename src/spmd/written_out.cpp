@@ -154,10 +154,6 @@ Bytes WrittenOut::bytes(std::size_t buffer) const {
   return bytes_of(folded->buffers[buffer].buffer->type);
 }
 
-Iteration WrittenOut::iteration(const Iteration& of_thing, std::int64_t first, std::int64_t last) {
-  return {of_thing.repeat, of_thing.first + first, of_thing.first + last};
-}
-
 std::optional<WrittenOut> write_out(std::span<const FoldFacts> facts,
                                     std::span<const Iteration> folds) {
   auto steps = alike_counterparts(facts, folds, &FoldFacts::steps, &FoldFacts::by_step);

@@ -36,8 +36,6 @@ struct WrittenOut {
   Life place(const Instance& buffer) const;
   Life held(const Instance& buffer) const;
   Bytes bytes(std::size_t buffer) const;
-  /// The iteration of one instance, or of a run of them.
-  static Iteration iteration(const Iteration& of_thing, std::int64_t first, std::int64_t last);
 };
 
 /// `facts` are those of the folded program and of the widened ones; they must stay while the result
