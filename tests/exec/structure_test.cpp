@@ -62,3 +62,12 @@ TEST_CASE("constrain copies") {
   const HostTensor x = random_tensor({DType::f32, {3, 5}}, 1);
   CHECK(run_kernel(Op::constrain, {x}, {{"placement", std::int64_t{0}}})[0] == x);
 }
+
+TEST_CASE("every op but the loop has a kernel") {
+  REQUIRE(kernel_table().size() == op_table().size());
+  for (const OpDef& row : op_table()) {
+    CAPTURE(row.name);
+    const KernelRow& kernel = kernel_table()[static_cast<std::size_t>(row.op)];
+    CHECK((kernel.make != nullptr) == (row.op != Op::repeat));
+  }
+}
