@@ -94,7 +94,7 @@ DotPlan plan_dot(const KernelSite& site) {
   return plan;
 }
 
-// Measured on AVX2 and AVX-512 machines: up to here our streaming forms are the faster ones.
+// Measured on an AVX-512 machine: up to here our streaming forms are the faster ones.
 constexpr std::int64_t most_rows = 8;
 constexpr std::int64_t most_rows_transposed = 16;
 constexpr std::int64_t most_terms = 8;
