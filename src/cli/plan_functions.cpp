@@ -62,6 +62,8 @@ std::optional<PlannedFunction> plan_folded(Graph folded, std::vector<Graph> wide
   planned.collectives = count_collectives(planned.program);
   planned.program.memory = std::move(figures->memory);
   planned.merged = std::move(figures->merged);
+  for (std::size_t i = 0; i < planned.program.buffers.size(); ++i)
+    planned.program.buffers[i].name = std::move(figures->buffer_names[i]);
   return planned;
 }
 

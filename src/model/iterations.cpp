@@ -1,30 +1,11 @@
 #include "model/iterations.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <limits>
 
 namespace shard {
 namespace {
-
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-
-/// Length of the number or range at the start of `text`; 0 when there is none.
-std::size_t number_length(std::string_view text) {
-  const bool is_range = text.starts_with('{');
-  std::size_t length = is_range ? 1 : 0;
-  const auto skip_digits = [&] {
-    const std::size_t start = length;
-    while (length < text.size() && is_digit(text[length])) ++length;
-    return length > start;
-  };
-  if (!skip_digits() || !is_range) return is_range ? 0 : length;
-  if (text.substr(length, 2) != "..") return 0;
-  length += 2;
-  if (!skip_digits() || text.substr(length, 1) != "}") return 0;
-  return length + 1;
-}
 
 /// The parts of the function that only loops see: region parameters.
 void note_region_parameters(const Graph& graph, std::vector<Iteration>& of_values) {
@@ -145,16 +126,6 @@ std::optional<std::vector<Counterparts>> find_counterparts(const ByIteration& fo
     if (!find_neighbours(folded, widened, folds, thing, all[thing])) return std::nullopt;
   }
   return all;
-}
-
-bool differ_in_numbers_only(std::string_view a, std::string_view b) {
-  while (!a.empty() && !b.empty()) {
-    const std::size_t of_a = number_length(a), of_b = number_length(b);
-    if ((of_a == 0) != (of_b == 0) || (of_a == 0 && a.front() != b.front())) return false;
-    a.remove_prefix(of_a == 0 ? 1 : of_a);
-    b.remove_prefix(of_b == 0 ? 1 : of_b);
-  }
-  return a.empty() && b.empty();
 }
 
 }  // namespace shard

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,8 +59,5 @@ struct Counterparts {
 std::optional<std::vector<Counterparts>> find_counterparts(const ByIteration& folded,
                                                            std::span<const ByIteration> widened,
                                                            std::span<const Iteration> folds);
-
-/// Equal but for the numbers in them, where a range `{3..996}` counts as a number.
-bool differ_in_numbers_only(std::string_view a, std::string_view b);
 
 }  // namespace shard

@@ -6,19 +6,13 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <utility>
+
+#include "model/range_names.h"
 
 namespace shard {
 namespace {
 
-/// A number in a name, or the range `{3..996}` of a folded plan.
-struct Range {
-  long long first = 0;
-  long long last = 0;
-
-  long long count() const { return last - first + 1; }
-  friend auto operator<=>(const Range&, const Range&) = default;
-};
+using Range = NumberRange;
 
 /// A name taken apart: texts[0] numbers[0] texts[1] numbers[1] ... texts.back().
 struct Pattern {
@@ -31,46 +25,21 @@ struct Pattern {
   }
 };
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-
-/// The digits at `at`; they are text when they do not say a number the usual way.
-std::string_view digits_at(std::string_view name, std::size_t at) {
+/// Characters from `at` on that belong together as text: one, or a run of digits.
+std::size_t text_length(std::string_view name, std::size_t at) {
   std::size_t end = at;
-  while (end < name.size() && is_digit(name[end])) ++end;
-  return name.substr(at, end - at);
-}
-
-bool is_number(std::string_view digits) {
-  constexpr std::size_t most_digits = 18;
-  return !digits.empty() && digits.size() <= most_digits &&
-         (digits.size() == 1 || digits[0] != '0');
-}
-
-/// The range that stands at `at`, and how long its text is; nothing when there is none.
-std::optional<std::pair<Range, std::size_t>> range_at(std::string_view name, std::size_t at) {
-  if (name[at] != '{') return {};
-  const std::string_view first = digits_at(name, at + 1);
-  const std::size_t dots = at + 1 + first.size();
-  if (!is_number(first) || name.substr(dots, 2) != "..") return {};
-  const std::string_view last = digits_at(name, dots + 2);
-  const std::size_t end = dots + 2 + last.size();
-  if (!is_number(last) || end >= name.size() || name[end] != '}') return {};
-  return {{{std::stoll(std::string(first)), std::stoll(std::string(last))}, end + 1 - at}};
+  while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0) ++end;
+  return std::max<std::size_t>(1, end - at);
 }
 
 Pattern pattern_of(std::string_view name) {
   Pattern pattern;
   for (std::size_t at = 0; at < name.size();) {
-    const std::string_view digits = digits_at(name, at);
-    if (const auto range = range_at(name, at)) {
-      pattern.add(range->first);
-      at += range->second;
-    } else if (is_number(digits)) {
-      const long long number = std::stoll(std::string(digits));
-      pattern.add({number, number});
-      at += digits.size();
+    if (const auto number = number_at(name, at)) {
+      pattern.add(number->range);
+      at += number->length;
     } else {
-      const std::size_t length = std::max<std::size_t>(1, digits.size());
+      const std::size_t length = text_length(name, at);
       pattern.texts.back() += name.substr(at, length);
       at += length;
     }
@@ -217,36 +186,6 @@ std::string join_folded(const std::vector<std::string>& names) {
 }
 
 std::int64_t count_names(const std::string& name) { return names_in(pattern_of(name)); }
-
-namespace {
-
-/// The name with its first range replaced by what `change` makes of it.
-template <class Change>
-std::string with_range(const std::string& name, const Change& change) {
-  for (std::size_t at = name.find('{'); at != std::string::npos; at = name.find('{', at + 1)) {
-    const auto range = range_at(name, at);
-    if (!range) continue;
-    const Range now = change(range->first);
-    std::string text = std::to_string(now.first);
-    if (now.count() > 1) text = '{' + text + ".." + std::to_string(now.last) + '}';
-    return name.substr(0, at) + text + name.substr(at + range->second);
-  }
-  return name;
-}
-
-}  // namespace
-
-std::string narrowed(const std::string& name, std::int64_t first, std::int64_t count) {
-  return with_range(name, [&](const Range& range) {
-    return Range{range.first + first, range.first + first + count - 1};
-  });
-}
-
-std::string moved(const std::string& name, std::int64_t by) {
-  return with_range(name, [&](const Range& range) {
-    return Range{range.first + by, range.last + by};
-  });
-}
 
 std::vector<std::string> unfold_name(const std::string& name) {
   const Pattern pattern = pattern_of(name);

@@ -30,13 +30,6 @@ std::vector<std::vector<std::size_t>> fold_groups(const std::vector<FoldItem>& i
 /// How many names a folded plan's `a_{3..996}/k` stands for; 1 for a plain name.
 std::int64_t count_names(const std::string& name);
 
-/// The name with its range narrowed to `count` of its numbers from the `first`-th (from 0) on; a
-/// name without a range stays.
-std::string narrowed(const std::string& name, std::int64_t first, std::int64_t count);
-
-/// The name with its range moved by some numbers: `a_{3..996}` and -1 give `a_{2..995}`.
-std::string moved(const std::string& name, std::int64_t by);
-
 /// All of them, in order.
 std::vector<std::string> unfold_name(const std::string& name);
 

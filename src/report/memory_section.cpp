@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/range_names.h"
 #include "report/fold.h"
 #include "report/rows.h"
 #include "report/sections.h"

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "model/range_names.h"
 #include "report/fold.h"
 
 namespace shard {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/range_names.h"
 #include "report/fold.h"
 #include "report/rows.h"
 
@@ -28,10 +29,11 @@ std::vector<Instance> by_iteration(const std::vector<ArrayRow>& rows) {
   return order;
 }
 
-/// Leaves with the same answer stand together and are sorted by path: the parameters, and each tree
-/// that mirrors them. Empty for what is no such leaf.
+/// Leaves with the same answer stand together and are sorted by path: the parameters, their
+/// gradients, and each tree of the optimizer that mirrors them. Empty for what is no such leaf.
 std::string tree_of(const ArrayRow& row) {
   if (row.role == Role::parameter) return "params";
+  if (row.role == Role::gradient) return "grads";
   if (row.role != Role::optimizer) return "";
   std::size_t end = 0;
   for (int part = 0; part < 3 && end != std::string::npos; ++part)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/iterations.h"
+#include "model/range_names.h"
 #include "report/fold.h"
 
 namespace shard {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "model/iterations.h"
+#include "model/range_names.h"
 
 namespace shard {
 namespace {

@@ -1,6 +1,7 @@
 #include "spmd/fold_facts.h"
 
 #include "base/check.h"
+#include "model/range_names.h"
 #include "spmd/memory.h"
 #include "spmd/places.h"
 

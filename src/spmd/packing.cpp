@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <queue>
 #include <set>
 
 namespace shard::spmd {
@@ -109,37 +108,65 @@ class FreeGaps {
   std::int64_t top_ = 0;
 };
 
+int last_moment(const std::vector<Block>& blocks) {
+  int last = 0;
+  for (const Block& block : blocks) last = std::max(last, block.life.last);
+  return last;
+}
+
+/// The positions by a key from 0 to `highest`, equal ones as they were: moments are few.
+std::vector<std::size_t> counting_sorted(const std::vector<std::size_t>& positions, int highest,
+                                         auto key) {
+  std::vector<std::size_t> begins(static_cast<std::size_t>(highest) + 2);
+  for (const std::size_t position : positions)
+    ++begins[static_cast<std::size_t>(key(position)) + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<std::size_t> sorted(positions.size());
+  for (const std::size_t position : positions)
+    sorted[begins[static_cast<std::size_t>(key(position))]++] = position;
+  return sorted;
+}
+
 Offsets pack_by_time(const std::vector<Block>& blocks) {
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i].bytes > 0) all.push_back(i);  // others may lie anywhere
+  }
+  const int end = last_moment(blocks);
+  const auto first = [&](std::size_t block) { return blocks[block].life.first; };
+  const auto last = [&](std::size_t block) { return blocks[block].life.last; };
   // What lives longest goes lowest among those that begin together.
-  const std::vector<std::size_t> order =
-      sorted_positions(blocks.size(), [&](std::size_t a, std::size_t b) {
-        const Life &one = blocks[a].life, &other = blocks[b].life;
-        if (one.first != other.first) return one.first < other.first;
-        if (one.last != other.last) return one.last > other.last;
-        return a < b;
-      });
-  using Ending = std::pair<int, std::size_t>;  // last moment, block
-  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings;
+  const std::vector<std::size_t> by_length =
+      counting_sorted(all, end, [&](std::size_t block) { return end - last(block); });
+  const std::vector<std::size_t> endings = counting_sorted(all, end, last);
+  std::size_t ended = 0;
   FreeGaps gaps;
   Offsets offsets(blocks.size());
-  for (const std::size_t block : order) {
-    if (blocks[block].bytes == 0) continue;  // anywhere will do
-    while (!endings.empty() && endings.top().first < blocks[block].life.first) {
-      const std::size_t ended = endings.top().second;
-      gaps.give_back(offsets[ended], blocks[ended].bytes);
-      endings.pop();
-    }
+  for (const std::size_t block : counting_sorted(by_length, end, first)) {
+    for (; last(endings[ended]) < first(block); ++ended)
+      gaps.give_back(offsets[endings[ended]], blocks[endings[ended]].bytes);
     offsets[block] = gaps.take(blocks[block].bytes);
-    endings.push({blocks[block].life.last, block});
   }
   return offsets;
+}
+
+/// The most bytes that are live at once: no packing ends below.
+std::int64_t most_live(const std::vector<Block>& blocks) {
+  std::vector<std::int64_t> change(static_cast<std::size_t>(last_moment(blocks)) + 2);
+  for (const Block& block : blocks) {
+    change[static_cast<std::size_t>(block.life.first)] += block.bytes;
+    change[static_cast<std::size_t>(block.life.last) + 1] -= block.bytes;
+  }
+  std::int64_t live = 0, most = 0;
+  for (const std::int64_t by : change) most = std::max(most, live += by);
+  return most;
 }
 
 }  // namespace
 
 std::vector<std::int64_t> pack(const std::vector<Block>& blocks) {
   Offsets best = pack_by_time(blocks);
-  if (blocks.size() > most_for_quadratic) return best;
+  if (blocks.size() > most_for_quadratic || peak(blocks, best) == most_live(blocks)) return best;
   Offsets by_size = pack_by_size(blocks);
   return peak(blocks, by_size) < peak(blocks, best) ? by_size : best;
 }

@@ -139,7 +139,10 @@ std::optional<Unfolded> unfold(const FoldedFunction& folded,
   for (const FoldedFunction& wide : widened) facts.push_back(spmd::fold_facts(wide));
   const auto whole = spmd::write_out(facts, folds);
   if (!whole) return std::nullopt;
-  return Unfolded{plan_of(*whole), merged_in(*whole)};
+  Unfolded unfolded{plan_of(*whole), merged_in(*whole), {}};
+  for (const spmd::LongBuffer& buffer : whole->buffers)
+    unfolded.buffer_names.push_back(buffer.name);
+  return unfolded;
 }
 
 }  // namespace shard

@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "spmd/partition.h"
@@ -27,6 +28,7 @@ struct FoldedFunction {
 struct Unfolded {
   MemoryPlan memory;  ///< positions are those of the folded program; with instances
   std::vector<MergeCount> merged;
+  std::vector<std::string> buffer_names;  ///< of the folded program, with ranges where they belong
 };
 
 /// `widened` has, for each of the iterations `folds` that stand for several, the function with that

@@ -1,5 +1,9 @@
 #include "spmd/written_out.h"
 
+#include <algorithm>
+
+#include "model/range_names.h"
+
 namespace shard::spmd {
 namespace {
 
@@ -33,7 +37,7 @@ class Writer {
  public:
   Writer(std::span<const FoldFacts> facts, std::span<const Iteration> folds, Course steps,
          Course buffers)
-      : facts_(facts), steps_(std::move(steps)), buffers_(std::move(buffers)) {
+      : facts_(facts), steps_(std::move(steps)), buffers_(std::move(buffers)), folds_(folds) {
     made_.folded = &facts[0];
     std::int64_t end = facts[0].end;
     for (std::size_t w = 0; w < folds.size(); ++w)
@@ -43,7 +47,7 @@ class Writer {
 
   std::optional<WrittenOut> run() {
     const bool is_done = write_steps() && write_buffers();
-    if (!is_done || !steps_.is_even() || !buffers_.is_even()) return std::nullopt;
+    if (!is_done || !is_named_ || !steps_.is_even() || !buffers_.is_even()) return std::nullopt;
     return std::move(made_);
   }
 
@@ -116,10 +120,40 @@ class Writer {
 
   void write_buffer(std::size_t thing) {
     made_.buffers.push_back(
-        {of_buffer(thing, [](const BufferFacts& one) { return one.place.first; }),
+        {name_of(thing), of_buffer(thing, [](const BufferFacts& one) { return one.place.first; }),
          of_buffer(thing, [](const BufferFacts& one) { return one.place.last; }),
          of_buffer(thing, [](const BufferFacts& one) { return one.held.first; }),
          of_buffer(thing, [](const BufferFacts& one) { return one.held.last; })});
+  }
+
+  /// What is made of a neighbour's value is called after that: in the iterations {3..996} after
+  /// {2..995}, in the one behind them after 996.
+  std::string name_of(std::size_t thing) {
+    const std::string& name = name_in_plan(thing);
+    const Iteration& own = facts_[0].by_buffer.iteration(thing);
+    if (own.count() > 1) return has_range(name) ? name : name_beside(thing);
+    const auto fold = std::find_if(folds_.begin(), folds_.end(),
+                                   [&](const Iteration& one) { return one.repeat == own.repeat; });
+    if (fold == folds_.end() || !has_range(name)) return name;
+    return narrowed(name, own.first < fold->first ? 0 : fold->count() - 1, 1);
+  }
+
+  /// The name in a folded iteration after what a neighbour's counterpart is called.
+  std::string name_beside(std::size_t thing) {
+    const std::string& name = name_in_plan(thing);
+    const std::string& before = name_in_plan(buffers_[thing].before);
+    const std::string& after = name_in_plan(buffers_[thing].after);
+    if (before == name && after == name) return name;
+    const std::string from_after = moved(after, -1), from_before = moved(before, 1);
+    const std::int64_t last = buffers_[thing].instances - 1;
+    if (has_range(after) && narrowed(from_after, 0, 1) == name) return from_after;
+    if (has_range(before) && narrowed(from_before, last, 1) == name) return from_before;
+    is_named_ = false;
+    return name;
+  }
+
+  const std::string& name_in_plan(std::size_t thing) const {
+    return facts_[0].buffers[thing].buffer->name;
   }
 
   bool have_lives() const {
@@ -133,6 +167,8 @@ class Writer {
   std::span<const FoldFacts> facts_;
   Course steps_;
   Course buffers_;
+  std::span<const Iteration> folds_;
+  bool is_named_ = true;  ///< nothing is called after what is two iterations away
   WrittenOut made_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "spmd/course.h"
@@ -19,6 +20,7 @@ struct LongStep {
 };
 
 struct LongBuffer {
+  std::string name;  ///< with a range as long as the iteration's
   Line place_first;  ///< moments of its place's life
   Line place_last;
   Line held_first;  ///< moments at which it is the one that has the place

@@ -61,11 +61,6 @@ TEST_CASE("a range in a name folds with the numbers beside it") {
   CHECK(fold_names({"a_0/b_{0..7}", "a_1/b_{0..7}"}) == "a_{0,1}/b_{0..7}");
 }
 
-TEST_CASE("a range moves with the iterations") {
-  CHECK(moved("a_{3..996}/k_1", -1) == "a_{2..995}/k_1");
-  CHECK(moved("a_3/k_1", -1) == "a_3/k_1");
-}
-
 TEST_CASE("a range of two reads as two numbers") {
   CHECK(fold_names({"a_{5..6}/k"}) == "a_{5,6}/k");
   CHECK(fold_names({"a_{5..6}/k", "a_7/k"}) == "a_{5..7}/k");
@@ -76,10 +71,6 @@ TEST_CASE("a range stands for its numbers") {
   CHECK(count_names("a_{2..997}/k") == 996);
   CHECK(count_names("a_2/k") == 1);
   CHECK(count_names("{mu,nu}") == 1);
-  CHECK(narrowed("a_{2..997}/k_1", 3, 993) == "a_{5..997}/k_1");
-  CHECK(narrowed("a_{2..997}/k_1", 3, 2) == "a_{5..6}/k_1");
-  CHECK(narrowed("a_{2..997}/k_1", 3, 1) == "a_5/k_1");
-  CHECK(narrowed("a_1/k", 0, 1) == "a_1/k");
   CHECK(unfold_name("a_{2..4}/k_1") == Names{"a_2/k_1", "a_3/k_1", "a_4/k_1"});
   CHECK(unfold_name("a_{0..1}/b_{5..6}") == Names{"a_0/b_5", "a_0/b_6", "a_1/b_5", "a_1/b_6"});
 }
