@@ -14,8 +14,7 @@ PlanFiles find_plan_files(const Options& options) {
 }
 
 bool may_fold(const Options& options) {
-  return options.fold && !options.all && options.format == Format::text &&
-         options.dump_stages.empty();
+  return options.fold && !options.all && options.dump_stages.empty();
 }
 
 Plan make_plan(const Options& options, Sources& sources, bool fold) {
