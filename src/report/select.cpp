@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/diagnostic.h"
+#include "base/glob.h"
 #include "base/nearest.h"
 
 namespace shard {
@@ -25,8 +26,7 @@ bool is_in(const std::string& folder, const std::string& name) {
 }
 
 bool is_meant(const std::string& asked, const std::string& name) {
-  const bool is_glob = asked.find_first_of("*?") != std::string::npos;
-  return is_glob ? matches_glob(asked, name) : is_in(asked, name);
+  return is_glob(asked) ? matches_glob(asked, name) : is_in(asked, name);
 }
 
 /// Words to compare a mistyped name with: all names and the folders they stand in.
@@ -56,28 +56,6 @@ bool add_meant(const std::vector<ArrayRow>& all, const std::function<bool(const 
 }
 
 }  // namespace
-
-bool matches_glob(const std::string& pattern, const std::string& text) {
-  std::size_t p = 0;
-  std::size_t t = 0;
-  std::size_t star = std::string::npos;
-  std::size_t resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p;
-      ++t;
-    } else if (star != std::string::npos) {
-      p = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', p) == std::string::npos;
-}
 
 std::vector<ArrayRow> named_arrays(const Plan& plan) {
   std::vector<ArrayRow> all = unfolded(value_rows(plan.main()));

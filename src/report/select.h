@@ -20,7 +20,4 @@ std::vector<ArrayRow> named_arrays(const Plan& plan);
 std::vector<ArrayRow> select_arrays(const std::vector<ArrayRow>& all,
                                     const std::vector<std::string>& names);
 
-/// `*` is any run of characters, `?` any one.
-bool matches_glob(const std::string& pattern, const std::string& text);
-
 }  // namespace shard

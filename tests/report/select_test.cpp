@@ -1,4 +1,5 @@
 #include "report/select.h"
+#include "base/glob.h"
 
 #include <doctest/doctest.h>
 
