@@ -1,135 +1,79 @@
 #include "config/read_spec.h"
 
+#include <algorithm>
+
 #include "config/checked_map.h"
 #include "config/scalars.h"
-#include "config/text_cursor.h"
+#include "text/number.h"
 
 namespace shard {
 namespace {
 
-bool is_none_word(std::string_view word) { return word == "None" || word == "null" || word == "~"; }
+/// A number or a truth value, which is no name.
+bool is_value(const TextNode& node) {
+  return !node.quoted &&
+         (read_number(node.scalar) || node.scalar == "true" || node.scalar == "false" ||
+          node.scalar == "True" || node.scalar == "False");
+}
 
-class SpecParser {
- public:
-  SpecParser(std::string_view text, const Location& at) : cursor_(text, at) {}
+bool is_name(const TextNode& node) {
+  return node.is_scalar() && !is_none(node) && !node.scalar.empty() && !is_value(node) &&
+         !is_partition_text(node.scalar);
+}
 
-  PartitionSpec spec() {
-    cursor_.skip_blanks();
-    cursor_.step();  // the P
-    cursor_.take('(');
-    PartitionSpec result;
-    while (cursor_.peek() != ')') {
-      result.entries.push_back(entry());
-      if (!cursor_.take(',')) break;
-    }
-    if (!cursor_.take(')')) fail(cursor_.found() + ", expected ',' or ')'");
-    if (!cursor_.is_at_end()) fail(cursor_.found() + " behind the closing parenthesis");
-    return result;
+bool is_unconstrained_word(const TextNode& node) {
+  return node.is_scalar() && !node.quoted &&
+         (node.scalar == "UNCONSTRAINED" || node.scalar == "P.UNCONSTRAINED");
+}
+
+/// An item that is no name: None, UNCONSTRAINED, or a list of mesh axes. Nothing when it is
+/// neither.
+std::optional<PartitionEntry> verbatim_entry(const TextNode& item) {
+  PartitionEntry entry;
+  if (is_none(item)) return entry;
+  if (is_unconstrained_word(item)) {
+    entry.is_unconstrained = true;
+    return entry;
   }
-
- private:
-  [[noreturn]] void fail(std::string message, std::string hint = "") const {
-    throw Error("spec-syntax", cursor_.here(), std::move(message), std::move(hint));
+  if (!item.is_sequence()) return std::nullopt;
+  if (item.items.size() == 1 && !item.items[0].is_sequence() && !is_name(item.items[0])) {
+    return verbatim_entry(item.items[0]);
   }
-
-  PartitionEntry entry() {
-    if (cursor_.take('(')) return tuple(')');
-    if (cursor_.take('[')) return tuple(']');
-    PartitionEntry result;
-    const std::size_t start = cursor_.offset();
-    const bool is_quoted = cursor_.peek() == '\'' || cursor_.peek() == '"';
-    const std::string_view name = is_quoted ? quoted_name() : cursor_.take_word();
-    if (name.empty() && !is_quoted) fail(cursor_.found() + ", expected a mesh axis or None");
-    const Location at = cursor_.place(start, cursor_.offset() - start);
-    refuse_keyword(name, at);
-    if (!is_quoted && (name == "UNCONSTRAINED" || name == "P.UNCONSTRAINED")) {
-      result.is_unconstrained = true;
-    } else if (!name.empty() && (is_quoted || !is_none_word(name))) {
-      result.axes.emplace_back(std::string(name));
-    }
-    return result;
+  for (const TextNode& axis : item.items) {
+    if (!is_name(axis) || is_unconstrained_word(axis)) return std::nullopt;
+    entry.axes.emplace_back(axis.scalar);
   }
+  return entry;
+}
 
-  // Behind the opening bracket.
-  PartitionEntry tuple(char close) {
-    PartitionEntry result;
-    while (cursor_.peek() != close) {
-      if (cursor_.peek() == '(' || cursor_.peek() == '[') {
-        fail("a tuple inside a tuple", "one dim is split by one flat tuple of mesh axes");
-      }
-      const std::size_t start = cursor_.offset();
-      const PartitionEntry member = entry();
-      if (member.axes.size() != 1) {
-        const std::string_view word = cursor_.since(start);
-        throw Error("spec-syntax", cursor_.place(start, word.size()),
-                    "'" + std::string(word) + "' inside a tuple, expected a mesh axis");
-      }
-      result.axes.push_back(member.axes.front());
-      if (!cursor_.take(',')) break;
-    }
-    if (!cursor_.take(close)) {
-      fail(cursor_.found() + ", expected ',' or '" + std::string(1, close) + "'");
-    }
-    return result;
-  }
-
-  std::string_view quoted_name() {
-    const std::size_t start = cursor_.offset();
-    const char quote = cursor_.peek();
-    cursor_.step();
-    const std::string_view name = cursor_.take_until(std::string_view(&quote, 1));
-    if (cursor_.is_at_end()) {
-      throw Error("spec-syntax", cursor_.place(start, 1), "this quote is never closed");
-    }
-    cursor_.step();
-    return name;
-  }
-
-  void refuse_keyword(std::string_view name, const Location& at) {
-    cursor_.skip_blanks();
-    if (cursor_.peek() != '=') return;
-    if (name == "unreduced" || name == "reduced") {
-      throw Error("not-yet", at, "'" + std::string(name) + "=' is not supported yet in a spec",
-                  "leave it out: partial sums are completed where they arise");
-    }
-    fail("found '=', expected ',' or ')'");
-  }
-
-  TextCursor cursor_;
-};
+/// Where every dim has a name or None there is nothing to keep.
+void drop_nothing_verbatim(LogicalSpec& spec) {
+  const PartitionEntry none;
+  const auto is_nothing = [&](const PartitionEntry& entry) { return entry == none; };
+  if (std::all_of(spec.verbatim.begin(), spec.verbatim.end(), is_nothing)) spec.verbatim.clear();
+}
 
 std::optional<SpecConfig> logical_spec(const TextNode& node, std::string_view what,
                                        Diagnostics& diagnostics) {
   LogicalSpec spec;
   bool is_good = true;
   for (const TextNode& item : node.items) {
-    if (is_none(item)) {
-      spec.names.emplace_back(std::nullopt);
-    } else if (item.is_scalar() && !is_partition_text(item.scalar)) {
-      spec.names.emplace_back(LogicalAxis(item.scalar));
-    } else {
-      is_good = false;
-      report_type(item, "an item of " + std::string(what), "a logical axis or null", diagnostics,
-                  "mesh axes are written P(...), without a list around it");
-    }
+    const bool has_name = is_name(item) && !is_unconstrained_word(item);
+    const auto entry = has_name ? PartitionEntry{} : verbatim_entry(item);
+    spec.names.push_back(has_name ? std::optional(LogicalAxis(item.scalar)) : std::nullopt);
+    spec.verbatim.push_back(entry.value_or(PartitionEntry{}));
+    if (entry) continue;
+    is_good = false;
+    report_type(item, "an item of " + std::string(what),
+                "a logical axis, a list of mesh axes, UNCONSTRAINED or null", diagnostics,
+                "mesh axes are written P(...), without a list around it");
   }
   if (!is_good) return std::nullopt;
+  drop_nothing_verbatim(spec);
   return SpecConfig{std::move(spec), node.at};
 }
 
 }  // namespace
-
-bool is_partition_text(std::string_view text) {
-  const std::size_t start = text.find_first_not_of(" \t\n");
-  return start != text.npos && text.substr(start).starts_with("P(");
-}
-
-PartitionSpec read_partition_text(std::string_view text, const Location& at) {
-  if (!is_partition_text(text)) {
-    throw Error("spec-syntax", at, "'" + std::string(text) + "' does not start with P(");
-  }
-  return SpecParser(text, at).spec();
-}
 
 std::optional<SpecConfig> read_spec(const TextNode& node, std::string_view what,
                                     Diagnostics& diagnostics) {

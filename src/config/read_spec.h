@@ -12,12 +12,14 @@ namespace shard {
 /// True for text that starts with `P(`: mesh axes.
 bool is_partition_text(std::string_view text);
 
-/// Reads `P(data, None)`, `P('data', None)`, `P((data, model))`, `P()`, `P(None,)`; quotes are
-/// optional, `UNCONSTRAINED` is read. `at` is where the text starts. Throws `Error` `spec-syntax`
-/// with the column inside the text, `not-yet` for `unreduced=` and `reduced=`.
+/// Reads `P(data, None)`, `P('data', None)`, `P((data, model))`, `P()`, `P(None,)`,
+/// `P(UNCONSTRAINED)`, `P(x, unreduced={y}, reduced={z})`; quotes are optional. `at` is where the
+/// text starts. Throws `Error` `spec-syntax` with the column inside the text; also for an axis that
+/// is in two of the dims, `unreduced` and `reduced`.
 PartitionSpec read_partition_text(std::string_view text, const Location& at);
 
-/// A list (logical axes), `P(...)` (mesh axes), or null. Raises `spec-syntax`, `wrong-type`.
+/// A list (logical axes; an item may also be UNCONSTRAINED or a list of mesh axes, which no rule is
+/// asked for), `P(...)` (mesh axes), or null. Raises `spec-syntax`, `wrong-type`.
 std::optional<SpecConfig> read_spec(const TextNode& node, std::string_view what,
                                     Diagnostics& diagnostics);
 

@@ -1,9 +1,17 @@
 #include "config/spec.h"
 
+#include <string_view>
+
 namespace shard {
 namespace {
 
-std::string quoted(const MeshAxis& axis) { return "'" + axis.text() + "'"; }
+/// Python takes the quotes that the text does not have.
+std::string quoted(const MeshAxis& axis) {
+  const std::string& text = axis.text();
+  const bool has_single = text.find('\'') != std::string::npos;
+  const char quote = has_single && text.find('"') == std::string::npos ? '"' : '\'';
+  return quote + text + quote;
+}
 
 std::string entry_text(const PartitionEntry& entry) {
   if (entry.is_unconstrained) return "UNCONSTRAINED";
@@ -14,21 +22,39 @@ std::string entry_text(const PartitionEntry& entry) {
   return text + ")";
 }
 
+std::string set_text(std::string_view name, const std::set<MeshAxis>& axes) {
+  std::string text;
+  for (const MeshAxis& axis : axes) text += (text.empty() ? "" : ", ") + quoted(axis);
+  return std::string(name) + "={" + text + "}";
+}
+
+std::string item_text(const LogicalSpec& spec, std::size_t dim) {
+  if (spec.names[dim]) return spec.names[dim]->text();
+  const PartitionEntry entry = spec.written(dim);
+  if (entry.is_unconstrained) return "UNCONSTRAINED";
+  std::string text;
+  for (const MeshAxis& axis : entry.axes) text += (text.empty() ? "[" : ", ") + axis.text();
+  return text.empty() ? "None" : text + "]";
+}
+
 }  // namespace
 
 std::string to_string(const PartitionSpec& spec) {
-  std::string text = "P(";
-  for (std::size_t i = 0; i < spec.entries.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + entry_text(spec.entries[i]);
-  }
+  std::vector<std::string> parts;
+  for (const PartitionEntry& entry : spec.entries) parts.push_back(entry_text(entry));
+  if (!spec.unreduced.empty()) parts.push_back(set_text("unreduced", spec.unreduced));
+  if (!spec.reduced.empty()) parts.push_back(set_text("reduced", spec.reduced));
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "P(" : ", ") + part;
+  if (parts.empty()) return "P()";
   // Python's repr of a tuple of one keeps its comma.
-  return text + (spec.entries.size() == 1 ? ",)" : ")");
+  return text + (parts.size() == 1 && spec.entries.size() == 1 ? ",)" : ")");
 }
 
 std::string to_string(const LogicalSpec& spec) {
   std::string text = "[";
   for (std::size_t i = 0; i < spec.names.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + (spec.names[i] ? spec.names[i]->text() : std::string("None"));
+    text += (i == 0 ? "" : ", ") + item_text(spec, i);
   }
   return text + "]";
 }

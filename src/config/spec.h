@@ -3,6 +3,7 @@
 // starts with `P(` is mesh axes and does not.
 
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,24 +21,35 @@ struct PartitionEntry {
   friend bool operator==(const PartitionEntry&, const PartitionEntry&) = default;
 };
 
-/// Stored as JAX stores it: 1-tuples unwrapped, empty tuples None, trailing Nones kept.
+/// Stored as JAX stores it: 1-tuples unwrapped, empty tuples None, trailing Nones kept. The two
+/// sets have no axis in common with each other or with the entries.
 struct PartitionSpec {
   std::vector<PartitionEntry> entries;
+  std::set<MeshAxis> unreduced{};  ///< the value is the sum of the shards along these
+  std::set<MeshAxis> reduced{};    ///< whole along these; its derivative is unreduced there
 
   friend bool operator==(const PartitionSpec&, const PartitionSpec&) = default;
 };
 
-/// As Python prints it: `P('data', None)`, `P('x',)`, `P(('data', 'model'), None)`, `P()`.
+/// As Python prints it: `P('data', None)`, `P('x',)`, `P(('data', 'model'), None)`, `P()`,
+/// `P('x', unreduced={'y'})`; sets in the order of their names.
 std::string to_string(const PartitionSpec& spec);
 
-/// Logical axes of an array's dims; nothing means None.
+/// Logical axes of an array's dims; nothing means None, or what `verbatim` has for the dim.
 struct LogicalSpec {
   std::vector<std::optional<LogicalAxis>> names;
+  /// Empty, or one per dim: mesh axes or UNCONSTRAINED that a dim without a name has as written.
+  /// No rule is asked for them, and their axes are taken.
+  std::vector<PartitionEntry> verbatim{};
 
+  /// What the dim has as written; None where it has a name.
+  PartitionEntry written(std::size_t dim) const {
+    return dim < verbatim.size() ? verbatim[dim] : PartitionEntry{};
+  }
   friend bool operator==(const LogicalSpec&, const LogicalSpec&) = default;
 };
 
-/// `[embed, hidden]`, `[batch, None]`.
+/// `[embed, hidden]`, `[batch, None]`, `[[data, model], UNCONSTRAINED]`.
 std::string to_string(const LogicalSpec& spec);
 
 /// `std::monostate`: written as null, i.e. unannotated.

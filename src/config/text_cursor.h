@@ -44,6 +44,8 @@ class TextCursor {
     next_ = std::min(text_.size(), text_.find_first_of(stops, next_));
     return since(start);
   }
+  /// Back to where `offset` was asked.
+  void rewind(std::size_t offset) { next_ = offset; }
   void step() { next_ = std::min(next_ + 1, text_.size()); }
 
   /// The place of `length` characters from `start`.

@@ -6,19 +6,10 @@
 #include <variant>
 #include <vector>
 
+#include "mesh/axis_type.h"
 #include "mesh/device.h"
 
 namespace shard {
-
-/// Who decides how an array is split over a mesh axis: the compiler, the types of the program, or
-/// the user inside a `shard_map` body.
-enum class AxisType { automatic, explicit_types, manual };
-
-/// `Auto`, `Explicit`, `Manual`.
-std::string to_string(AxisType type);
-
-/// Reads `auto` or `Auto` and so on; nothing for another word.
-std::optional<AxisType> axis_type_named(std::string_view word);
 
 /// A name as a Python program gives it: None, a number or a text.
 using AxisLabel = std::variant<std::monostate, std::int64_t, std::string>;

@@ -1,5 +1,6 @@
 #include "mesh/mesh.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -23,6 +24,11 @@ std::optional<int> Mesh::find(const MeshAxis& name) const {
   return std::nullopt;
 }
 
+bool Mesh::has(AxisType type) const {
+  return std::any_of(axes_.begin(), axes_.end(),
+                     [&](const MeshAxisInfo& axis) { return axis.type == type; });
+}
+
 std::int64_t Mesh::device_id(std::int64_t position) const {
   return device_ids_.empty() ? position : device_ids_[static_cast<std::size_t>(position)];
 }
@@ -41,11 +47,11 @@ std::int64_t Mesh::linear_coordinate(std::int64_t position,
 }
 
 bool operator==(const Mesh& a, const Mesh& b) {
-  if (a.axes_.size() != b.axes_.size() || a.device_ids_ != b.device_ids_) return false;
-  for (std::size_t i = 0; i < a.axes_.size(); ++i) {
-    if (a.axes_[i].name != b.axes_[i].name || a.axes_[i].size != b.axes_[i].size) return false;
-  }
-  return true;
+  const auto is_same = [](const MeshAxisInfo& one, const MeshAxisInfo& other) {
+    return one.name == other.name && one.size == other.size && one.type == other.type;
+  };
+  return a.device_ids_ == b.device_ids_ &&
+         std::equal(a.axes_.begin(), a.axes_.end(), b.axes_.begin(), b.axes_.end(), is_same);
 }
 
 std::string to_string(const Mesh& mesh, const AxisRef& ref) {

@@ -12,13 +12,15 @@
 #include "base/ids.h"
 #include "base/name.h"
 #include "config/rules_config.h"
+#include "mesh/axis_type.h"
 
 namespace shard {
 
 struct MeshAxisInfo {
   MeshAxis name;
   std::int64_t size = 1;
-  Location at;
+  Location at{};
+  AxisType type = AxisType::automatic;
 };
 
 /// An axis of the mesh or a part of it. Axis `x` of size n seen as [pre_size, size,
@@ -42,16 +44,22 @@ class Mesh {
   std::int64_t device_count() const { return device_count_; }
   std::optional<int> find(const MeshAxis& name) const;
   std::int64_t size(int axis) const { return axes_[static_cast<std::size_t>(axis)].size; }
+  AxisType type(int axis) const { return axes_[static_cast<std::size_t>(axis)].type; }
+  /// Some axis is of this type.
+  bool has(AxisType type) const;
   AxisRef full(int axis) const { return {axis, 1, size(axis)}; }
   bool is_full(const AxisRef& ref) const { return ref.pre_size == 1 && ref.size == size(ref.axis); }
 
   /// Id of the device at row-major position `position`.
   std::int64_t device_id(std::int64_t position) const;
+  /// Ids are positions: nobody gave the mesh an order of its own.
+  bool is_in_id_order() const { return device_ids_.empty(); }
   /// Coordinate of that device along an axis or sub-axis.
   std::int64_t coordinate(std::int64_t position, const AxisRef& ref) const;
   /// Row-major number of the device's coordinates on `refs`, major first; 0 for none.
   std::int64_t linear_coordinate(std::int64_t position, const std::vector<AxisRef>& refs) const;
 
+  /// Names, sizes, types and devices are the same.
   friend bool operator==(const Mesh& a, const Mesh& b);
 
  private:

@@ -33,8 +33,9 @@ TEST_CASE("read_spec_text places mistakes in the text that was typed") {
         "    1 | x = P(data\n"
         "      |           ^\n");
   CHECK(read("[embed, {a: b}]") ==
-        "--spec:1:13: error: an item of the spec is a map, expected a logical axis or null "
-        "[wrong-type]\n"
+        "--spec:1:13: error: an item of the spec is a map, expected a logical axis, a list of mesh "
+        "axes, "
+        "UNCONSTRAINED or null [wrong-type]\n"
         "    1 | x = [embed, {a: b}]\n"
         "      |             ^\n"
         "  hint: mesh axes are written P(...), without a list around it\n");

@@ -23,6 +23,9 @@ layers:
   - constrain: ~
   - constrain: None
   - constrain: P('', ())
+  - constrain: "P((UNCONSTRAINED,), (None,), unreduced={'z', y}, reduced=[w])"
+  - constrain: "P(unreduced=(z,))"
+  - constrain: [a, UNCONSTRAINED, [x, y], [], [z]]
 )T")
             .model() ==
         R"(m from m.yaml naming linen seed 0 dtypes f32 f32 f32
@@ -43,11 +46,14 @@ constrain@15:5 spec=P('data',)@15:16
 constrain@16:5 spec=null@16:16
 constrain@17:5 spec=null@17:16
 constrain@18:5 spec=P(None, None)@18:16
+constrain@19:5 spec=P(UNCONSTRAINED, None, unreduced={'y', 'z'}, reduced={'w'})@19:16
+constrain@20:5 spec=P(unreduced={'z'})@20:16
+constrain@21:5 spec=[a, UNCONSTRAINED, [x, y], None, [z]]@21:16
 )");
 }
 
 TEST_CASE("mistakes in a P text are placed inside it") {
-  CHECK(TestFiles(R"(sizes: {a: 4, b: 8}
+  CHECK(TestFiles(R"T(sizes: {a: 4, b: 8}
 inputs: {x: [a, b]}
 layers:
   - constrain: P(data model)
@@ -59,13 +65,20 @@ layers:
   - constrain: P(, x)
   - constrain: P('x)
   - constrain: P(x=3)
-  - constrain: P(x, unreduced={y})
+  - constrain: "P(x, unreduced=y)"
   - constrain: "P(a, b"
   - constrain: P(((a), b), c) d
   - constrain: P(a; b)
-)")
+  - constrain: "P(x, unreduced={None})"
+  - constrain: "P(x, unreduced={y}, reduced={z, y})"
+  - constrain: "P((x, y), reduced={y})"
+  - constrain: "P(unreduced={y}, x)"
+  - constrain: P(x, 3)
+  - constrain: P((x, UNCONSTRAINED))
+  - constrain: "P(unreduced={y}, unreduced={z})"
+)T")
             .model() ==
-        R"(m.yaml:4:23: error: found 'm', expected ',' or ')' [spec-syntax]
+        R"T(m.yaml:4:23: error: found 'm', expected ',' or ')' [spec-syntax]
     4 |   - constrain: P(data model)
       |                       ^
 m.yaml:5:29: error: the text ends, expected ',' or ')' [spec-syntax]
@@ -90,13 +103,13 @@ m.yaml:10:18: error: found ',', expected a mesh axis or None [spec-syntax]
 m.yaml:11:18: error: this quote is never closed [spec-syntax]
    11 |   - constrain: P('x)
       |                  ^
-m.yaml:12:19: error: found '=', expected ',' or ')' [spec-syntax]
+m.yaml:12:18: error: 'x=' is no part of a spec, expected unreduced= or reduced= [spec-syntax]
    12 |   - constrain: P(x=3)
-      |                   ^
-m.yaml:13:21: error: 'unreduced=' is not supported yet in a spec [not-yet]
-   13 |   - constrain: P(x, unreduced={y})
-      |                     ^~~~~~~~~
-  hint: leave it out: partial sums are completed where they arise
+      |                  ^
+  hint: mesh axes stand without a name: P(data, None)
+m.yaml:13:32: error: found 'y', expected the mesh axes: unreduced={x, y} [spec-syntax]
+   13 |   - constrain: "P(x, unreduced=y)"
+      |                                ^
 m.yaml:14:23: error: the text ends, expected ',' or ')' [spec-syntax]
    14 |   - constrain: "P(a, b"
       |                       ^
@@ -107,7 +120,29 @@ m.yaml:15:19: error: a tuple inside a tuple [spec-syntax]
 m.yaml:16:19: error: found ';', expected ',' or ')' [spec-syntax]
    16 |   - constrain: P(a; b)
       |                   ^
-)");
+m.yaml:17:33: error: unreduced cannot contain None, expected a mesh axis [spec-syntax]
+   17 |   - constrain: "P(x, unreduced={None})"
+      |                                 ^~~~
+m.yaml:18:37: error: unreduced and reduced axes cannot overlap, and 'y' is in both [spec-syntax]
+   18 |   - constrain: "P(x, unreduced={y}, reduced={z, y})"
+      |                                     ^~~~~~~
+m.yaml:19:27: error: partitions cannot overlap with reduced axes, and 'y' splits a dim too [spec-syntax]
+   19 |   - constrain: "P((x, y), reduced={y})"
+      |                           ^~~~~~~
+m.yaml:20:34: error: a dim behind unreduced= or reduced= [spec-syntax]
+   20 |   - constrain: "P(unreduced={y}, x)"
+      |                                  ^
+  hint: write the dims first
+m.yaml:21:21: error: '3' is no name, expected a mesh axis or None [spec-syntax]
+   21 |   - constrain: P(x, 3)
+      |                     ^
+m.yaml:22:22: error: 'UNCONSTRAINED' inside a tuple, expected a mesh axis [spec-syntax]
+   22 |   - constrain: P((x, UNCONSTRAINED))
+      |                      ^~~~~~~~~~~~~
+m.yaml:23:34: error: 'unreduced=' is given twice [spec-syntax]
+   23 |   - constrain: "P(unreduced={y}, unreduced={z})"
+      |                                  ^~~~~~~~~
+)T");
 }
 
 TEST_CASE("what is no spec is refused with what to write") {
@@ -118,7 +153,7 @@ layers:
   - constrain: data
   - constrain: P
   - constrain: {mesh: [data]}
-  - constrain: [[a], b]
+  - constrain: [[[a]], b, 3, [x, null]]
   - constrain: ["P(a)"]
   - dense: {features: a, kernel: two words}
 )T")
@@ -139,11 +174,19 @@ m.yaml:6:17: error: 'mesh' is not a key of layer 'constrain' [unknown-key]
     6 |   - constrain: {mesh: [data]}
       |                 ^~~~
   hint: valid keys: spec, name, of
-m.yaml:7:17: error: an item of 'constrain' is a list, expected a logical axis or null [wrong-type]
-    7 |   - constrain: [[a], b]
+m.yaml:7:17: error: an item of 'constrain' is a list, expected a logical axis, a list of mesh axes, UNCONSTRAINED or null [wrong-type]
+    7 |   - constrain: [[[a]], b, 3, [x, null]]
       |                 ^
   hint: mesh axes are written P(...), without a list around it
-m.yaml:8:17: error: an item of 'constrain' is 'P(a)', expected a logical axis or null [wrong-type]
+m.yaml:7:27: error: an item of 'constrain' is '3', expected a logical axis, a list of mesh axes, UNCONSTRAINED or null [wrong-type]
+    7 |   - constrain: [[[a]], b, 3, [x, null]]
+      |                           ^
+  hint: mesh axes are written P(...), without a list around it
+m.yaml:7:30: error: an item of 'constrain' is a list, expected a logical axis, a list of mesh axes, UNCONSTRAINED or null [wrong-type]
+    7 |   - constrain: [[[a]], b, 3, [x, null]]
+      |                              ^
+  hint: mesh axes are written P(...), without a list around it
+m.yaml:8:17: error: an item of 'constrain' is 'P(a)', expected a logical axis, a list of mesh axes, UNCONSTRAINED or null [wrong-type]
     8 |   - constrain: ["P(a)"]
       |                 ^~~~~~
   hint: mesh axes are written P(...), without a list around it
