@@ -74,13 +74,22 @@ constexpr std::array<ValueKindRow, static_cast<std::size_t>(ValueKind::count_)> 
     {ValueKind::word_or_table, "a word or a map", takes_scalar | takes_map,
      R"({"type": ["string", "object"]})"},
     {ValueKind::mesh, "a map of mesh axes to their sizes", takes_map,
-     R"({"type": "object", "additionalProperties": {"type": ["integer", "string"], "minimum": 1}})"},
+     R"({"type": "object", "additionalProperties": {"type": ["integer", "string"], "minimum": -1}})"},
     {ValueKind::rules, "a list of pairs [logical axis, mesh axes]", takes_list,
      R"({"type": "array", "items": {"$ref": "#/$defs/rule"}})"},
     {ValueKind::part_rules, "a map of rules by part", takes_map,
      R"({"$ref": "#/$defs/part_rules"})"},
+    {ValueKind::path_rules, "a list of pairs [glob, spec]", takes_list,
+     R"({"type": "array", "items": {"$ref": "#/$defs/path_rule"}})"},
+    {ValueKind::rule_sets, "a map of rule sets by name", takes_map,
+     R"({"type": "object", "additionalProperties": {"$ref": "#/$defs/rule_set"}})"},
+    {ValueKind::word_or_ids, "a word or a list of device ids", takes_scalar | takes_list,
+     R"({"type": ["string", "array"]})"},
     {ValueKind::devices, "a device set such as cpu-8", takes_scalar,
      R"({"type": ["string", "integer"]})"},
+    {ValueKind::finding_levels, "a map of findings to their levels", takes_map,
+     R"({"type": "object", "additionalProperties":)"
+     R"( {"enum": ["off", "note", "warn", "warning", "error"]}})"},
 }};
 
 constexpr bool rows_in_enum_order() {

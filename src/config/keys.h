@@ -45,7 +45,11 @@ enum class ValueKind {
   mesh,
   rules,
   part_rules,
+  path_rules,
+  rule_sets,
+  word_or_ids,
   devices,
+  finding_levels,
   count_,
 };
 
@@ -104,6 +108,8 @@ const KeyTable* find_table(std::span<const KeyTable> tables, std::string_view na
 
 const KeyTable& model_table();
 const KeyTable& rules_table();
+/// The keys that a rule set of a rules file takes.
+const KeyTable& rule_set_table();
 const KeyTable& block_table();
 
 /// Layers whose keys are known here. Other words are ops or blocks of the file: see

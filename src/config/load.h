@@ -12,12 +12,16 @@
 namespace shard {
 
 /// What the command line changes, last of all. Texts are as typed. Their places in messages are in
-/// the pseudo files `--set` (one line per text), `--sizes`, `--mesh` and `--add-rule`.
+/// pseudo files named like their flags (`--set`, one line per text).
 struct Overrides {
-  std::vector<std::string> set;        ///< `PATH=VALUE`; a bare size's name: `sizes.NAME`
-  std::string size_set;                ///< `--sizes tiny`; empty: none
-  std::string mesh;                    ///< `data=4,model=2`; empty: the file's
-  std::vector<std::string> add_rules;  ///< `[embed, data]`, put behind the file's rules
+  std::vector<std::string> set;           ///< `PATH=VALUE`; a bare size's name: `sizes.NAME`
+  std::string size_set;                   ///< `--sizes tiny`; empty: none
+  std::string mesh;                       ///< `data=4,model=2`; empty: the file's
+  std::vector<std::string> add_rules;     ///< `[embed, data]`, put behind the file's rules
+  std::vector<std::string> drop_rules{};  ///< numbers of rules, from 1, as reports have them
+  std::string resolver{};                 ///< `linen` or `nnx`; empty: the file's
+  std::string devices{};                  ///< `v5e-256`; empty: the file's
+  std::string dcn{};                      ///< `data=4`; empty: the file's
 };
 
 /// A merged document: every node keeps the location of the file (or override) it came from.
@@ -27,6 +31,8 @@ struct MergedDocument {
   /// What was wrong with `set` and the overrides; reported together with the file's mistakes by
   /// `read_model` and `read_rules`.
   std::vector<Diagnostic> problems;
+  std::string rule_set{};                ///< of a rules file: the set that was asked for
+  std::vector<std::string> rule_sets{};  ///< those that it has
 };
 
 /// Reads `path` and its bases, merges maps key by key (lists and scalars are replaced whole),
@@ -37,9 +43,10 @@ struct MergedDocument {
 MergedDocument merge_model_file(const std::string& path, const Overrides& overrides,
                                 Sources& sources);
 /// The same for a rules file; `overrides.mesh` replaces the mesh, `overrides.add_rules` follow the
-/// rules; `overrides.set` and `overrides.size_set` are the model's and not looked at.
+/// rules; the other overrides are not looked at (see `override_rules`). The keys of the rule set
+/// `rule_set`, if one is asked for, take the place of the file's; collects `unknown-rule-set`.
 MergedDocument merge_rules_file(const std::string& path, const Overrides& overrides,
-                                Sources& sources);
+                                Sources& sources, const std::string& rule_set = "");
 
 /// Merged tree to structs by the key tables; all mistakes are reported in one `Error`:
 /// `wrong-file`, `unknown-key`, `missing-key`, `wrong-type`, `not-yet`, `unknown-word`, `bad-name`,
@@ -48,6 +55,10 @@ MergedDocument merge_rules_file(const std::string& path, const Overrides& overri
 /// `unknown-optimizer`, `unknown-loss`, `bad-rule`.
 ModelConfig read_model(const MergedDocument& document);
 RulesConfig read_rules(const MergedDocument& document);
+
+/// Throws `Error` `missing-key` when nothing gave the rules a mesh: neither the file nor what was
+/// laid over it.
+void check_has_mesh(const RulesConfig& rules);
 
 /// `plan --resolved`: the merged file as YAML, each line with a comment that names its origin.
 /// Throws `Error` with `document.problems` if there are any.

@@ -118,7 +118,33 @@ class Merger {
 
 MergedDocument merge_file(const std::string& path, const KeyTable& table, Sources& sources,
                           Diagnostics& diagnostics) {
-  return {path, Merger(table, sources, diagnostics).read(path, {}), {}};
+  MergedDocument document;
+  document.file = path;
+  document.root = Merger(table, sources, diagnostics).read(path, {});
+  return document;
+}
+
+// Each key of the set takes the place of the file's, whole.
+void lay_rule_set(MergedDocument& document, const std::string& wanted, Diagnostics& diagnostics) {
+  if (const TextNode* sets = document.root.find("rule_sets")) {
+    for (const TextEntry& set : sets->entries) document.rule_sets.push_back(set.key);
+  }
+  if (wanted.empty()) return;
+  document.rule_set = wanted;
+  const TextNode* sets = document.root.find("rule_sets");
+  const TextNode* chosen = sets == nullptr ? nullptr : sets->find(wanted);
+  if (chosen == nullptr) {
+    diagnostics.error("unknown-rule-set", {document.file}, "there is no rule set '" + wanted + "'",
+                      document.rule_sets.empty()
+                          ? "the file has no rule_sets"
+                          : did_you_mean(wanted, document.rule_sets, "rule sets"));
+    return;
+  }
+  const std::vector<TextEntry> entries = chosen->entries;  // of the tree that is changed
+  for (const TextEntry& entry : entries) {
+    take(document.root, entry.key);
+    document.root.entries.push_back(entry);
+  }
 }
 
 }  // namespace
@@ -134,9 +160,10 @@ MergedDocument merge_model_file(const std::string& path, const Overrides& overri
 }
 
 MergedDocument merge_rules_file(const std::string& path, const Overrides& overrides,
-                                Sources& sources) {
+                                Sources& sources, const std::string& rule_set) {
   Diagnostics diagnostics;
   MergedDocument document = merge_file(path, rules_table(), sources, diagnostics);
+  lay_rule_set(document, rule_set, diagnostics);
   override_mesh(document.root, overrides.mesh, sources, diagnostics);
   add_rules(document.root, overrides.add_rules, sources, diagnostics);
   document.problems = diagnostics.all();

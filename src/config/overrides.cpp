@@ -10,17 +10,6 @@
 namespace shard {
 namespace {
 
-// The lines of a pseudo file, one text each; a line break inside a text would move the others.
-std::string as_lines(const std::vector<std::string>& texts) {
-  std::string lines;
-  for (const std::string& text : texts) {
-    lines += text;
-    std::replace(lines.end() - static_cast<std::ptrdiff_t>(text.size()), lines.end(), '\n', ' ');
-    lines += '\n';
-  }
-  return lines;
-}
-
 // Blank lines and blanks in front give every node of the value the place it has on the line.
 std::optional<TextNode> read_value(const std::string& flag, int line, std::size_t column,
                                    std::string_view text, Diagnostics& diagnostics) {
@@ -55,6 +44,16 @@ void lay_size(TextNode& sizes, const TextEntry& size) {
 }
 
 }  // namespace
+
+std::string as_lines(const std::vector<std::string>& texts) {
+  std::string lines;
+  for (const std::string& text : texts) {
+    lines += text;
+    std::replace(lines.end() - static_cast<std::ptrdiff_t>(text.size()), lines.end(), '\n', ' ');
+    lines += '\n';
+  }
+  return lines;
+}
 
 void override_sizes(TextNode& root, const std::string& size_set, Sources& sources,
                     Diagnostics& diagnostics) {
@@ -102,37 +101,43 @@ void override_paths(TextNode& root, const std::vector<std::string>& settings, So
   }
 }
 
-void override_mesh(TextNode& root, const std::string& mesh, Sources& sources,
-                   Diagnostics& diagnostics) {
-  if (mesh.empty()) return;
-  sources.add("--mesh", mesh);
+TextNode read_axes_text(const std::string& flag, const std::string& text, Sources& sources,
+                        Diagnostics& diagnostics) {
+  sources.add(flag, text);
   TextNode axes;
   axes.kind = TextNode::Kind::map;
-  axes.at = {"--mesh", 1, 1, static_cast<int>(mesh.size())};
+  axes.at = {flag, 1, 1, static_cast<int>(text.size())};
   std::size_t start = 0;
-  while (start <= mesh.size()) {
-    const std::size_t end = std::min(mesh.find(',', start), mesh.size());
-    const std::string part = mesh.substr(start, end - start);
+  while (start <= text.size()) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    const std::string part = text.substr(start, end - start);
     const std::size_t equals = part.find('=');
     const int column = static_cast<int>(start) + 1;
     if (equals == part.npos || equals == 0) {
       diagnostics.error("bad-override",
-                        {"--mesh", 1, column, std::max(1, static_cast<int>(part.size()))},
-                        "'" + part + "' is not AXIS=SIZE", "e.g. --mesh data=4,model=2");
+                        {flag, 1, column, std::max(1, static_cast<int>(part.size()))},
+                        "'" + part + "' is not AXIS=SIZE", "e.g. " + flag + " data=4,model=2");
     } else if (axes.find(part.substr(0, equals)) != nullptr) {
-      diagnostics.error("bad-override", {"--mesh", 1, column, static_cast<int>(equals)},
+      diagnostics.error("bad-override", {flag, 1, column, static_cast<int>(equals)},
                         "mesh axis '" + part.substr(0, equals) + "' is given twice");
     } else {
       TextNode size;
       size.kind = TextNode::Kind::scalar;
       size.scalar = part.substr(equals + 1);
-      size.at = {"--mesh", 1, column + static_cast<int>(equals) + 1,
+      size.at = {flag, 1, column + static_cast<int>(equals) + 1,
                  std::max(1, static_cast<int>(size.scalar.size()))};
-      const Location key_at{"--mesh", 1, column, static_cast<int>(equals)};
+      const Location key_at{flag, 1, column, static_cast<int>(equals)};
       axes.entries.push_back({part.substr(0, equals), key_at, std::move(size)});
     }
     start = end + 1;
   }
+  return axes;
+}
+
+void override_mesh(TextNode& root, const std::string& mesh, Sources& sources,
+                   Diagnostics& diagnostics) {
+  if (mesh.empty()) return;
+  TextNode axes = read_axes_text("--mesh", mesh, sources, diagnostics);
   TextEntry& entry = entry_of(root, "mesh", TextNode::Kind::map);
   entry.key_at = axes.at;
   entry.value = std::move(axes);

@@ -18,6 +18,13 @@ void override_sizes(TextNode& root, const std::string& size_set, Sources& source
 void override_paths(TextNode& root, const std::vector<std::string>& settings, Sources& sources,
                     Diagnostics& diagnostics);
 
+/// `data=4,model=2` of the option `flag` as a map of sizes.
+TextNode read_axes_text(const std::string& flag, const std::string& text, Sources& sources,
+                        Diagnostics& diagnostics);
+
+/// The lines of a pseudo file, one text each; a line break inside a text would move the others.
+std::string as_lines(const std::vector<std::string>& texts);
+
 /// `--mesh data=4,model=2`: replaces the mesh.
 void override_mesh(TextNode& root, const std::string& mesh, Sources& sources,
                    Diagnostics& diagnostics);

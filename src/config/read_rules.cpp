@@ -1,16 +1,16 @@
+#include "config/read_rules.h"
+
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "base/nearest.h"
-#include "base/tensor_type.h"
 #include "config/checked_map.h"
 #include "config/in_file_order.h"
 #include "config/load.h"
-#include "config/read_rules.h"
-#include "config/read_spec.h"
+#include "config/read_mesh.h"
 #include "config/scalars.h"
-#include "config/sizes.h"
-#include "text/number.h"
 
 namespace shard {
 namespace {
@@ -26,95 +26,33 @@ constexpr std::array<PartWord, 6> parts = {{{"inputs", Part::inputs},
                                             {"optimizer", Part::optimizer},
                                             {"outputs", Part::outputs}}};
 
-Unmatched unmatched_of(const std::string& word) {
-  if (word == "error") return Unmatched::error;
-  if (word == "no-constraint") return Unmatched::no_constraint;
-  return Unmatched::unsharded;
-}
+template <class Value>
+struct WordRow {
+  std::string_view word;
+  Value value;
+};
+constexpr std::array<WordRow<Unmatched>, 3> unmatched_words = {
+    {{"unsharded", Unmatched::unsharded},
+     {"error", Unmatched::error},
+     {"no-constraint", Unmatched::no_constraint}}};
+constexpr std::array<WordRow<RuleResolver>, 2> resolver_words = {
+    {{"linen", RuleResolver::linen}, {"nnx", RuleResolver::nnx}}};
+constexpr std::array<WordRow<Misfit>, 3> misfit_words = {
+    {{"error", Misfit::error}, {"drop-axes", Misfit::drop_axes}, {"pad", Misfit::pad}}};
 
-std::vector<MeshAxisConfig> read_mesh(const TextNode& node, Diagnostics& diagnostics) {
-  std::vector<MeshAxisConfig> mesh;
-  Shape sizes;
-  for (const TextEntry& entry : node.entries) {
-    if (!check_name(entry, "a mesh axis", diagnostics)) continue;
-    const std::string what = "mesh axis '" + entry.key + "'";
-    if (!entry.value.is_scalar()) {
-      report_type(entry.value, what, "a whole number of 1 or more", diagnostics);
-      continue;
-    }
-    const auto size = read_positive(entry.value.scalar, entry.value.at, what, diagnostics);
-    if (!size) continue;
-    mesh.push_back({MeshAxis(entry.key), *size, entry.key_at});
-    sizes.push_back(*size);
+/// The value of a word; nothing when the key is left out or the word is refused.
+template <class Rows>
+auto read_choice(const CheckedMap& map, std::string_view key, const Rows& rows,
+                 Diagnostics& diagnostics) {
+  using Value = decltype(rows.front().value);
+  std::optional<std::remove_cv_t<Value>> chosen;
+  const TextNode* node = map.get(key);
+  if (node == nullptr) return chosen;
+  const auto word = read_word(*node, map.row(key), diagnostics);
+  for (const auto& row : rows) {
+    if (word && *word == row.word) chosen = row.value;
   }
-  if (!checked_product(sizes)) {
-    diagnostics.error("size-overflow", node.at, "the mesh has more than 2^63 - 1 devices");
-  }
-  return mesh;
-}
-
-// A number or a boolean where a name belongs is a mistake, as it is in Python.
-bool is_name(const TextNode& node) {
-  if (!node.is_scalar() || is_none(node) || node.scalar.empty()) return false;
-  if (node.quoted) return true;
-  return !read_number(node.scalar) && node.scalar != "true" && node.scalar != "false";
-}
-
-std::optional<PartitionEntry> read_target(const TextNode& node, Diagnostics& diagnostics) {
-  PartitionEntry target;
-  if (is_none(node)) return target;
-  if (node.is_scalar() && node.scalar == "UNCONSTRAINED") {
-    target.is_unconstrained = true;
-    return target;
-  }
-  const std::vector<TextNode> one = {node};
-  for (const TextNode& axis : node.is_sequence() ? node.items : one) {
-    if (!is_name(axis) || is_partition_text(axis.scalar)) {
-      diagnostics.error(
-          "bad-rule", axis.at,
-          "the target of a rule is " + describe(axis) +
-              ", expected a mesh axis, a list of them, UNCONSTRAINED or null",
-          is_partition_text(axis.scalar) ? "a rule takes bare names: [data, model]" : "");
-      return std::nullopt;
-    }
-    target.axes.emplace_back(axis.scalar);
-  }
-  return target;
-}
-
-constexpr std::string_view rule_form = "a rule is written [batch, data] or [mlp, [fsdp, tensor]]";
-
-}  // namespace
-
-std::optional<RuleConfig> read_rule(const TextNode& node, Diagnostics& diagnostics) {
-  if (!node.is_sequence() || node.items.size() != 2) {
-    const std::string found =
-        node.is_sequence() ? "a list of " + std::to_string(node.items.size()) : describe(node);
-    diagnostics.error("bad-rule", node.at,
-                      "a rule is " + found + ", expected a pair [logical axis, mesh axes]",
-                      std::string(rule_form));
-    return std::nullopt;
-  }
-  const bool has_name = is_name(node.items[0]);
-  if (!has_name) {
-    diagnostics.error(
-        "bad-rule", node.items[0].at,
-        "the name of a rule is " + describe(node.items[0]) + ", expected a logical axis",
-        std::string(rule_form));
-  }
-  auto target = read_target(node.items[1], diagnostics);
-  if (!has_name || !target) return std::nullopt;
-  return RuleConfig{LogicalAxis(node.items[0].scalar), std::move(*target), node.at};
-}
-
-namespace {
-
-std::vector<RuleConfig> read_rule_list(const TextNode& node, Diagnostics& diagnostics) {
-  std::vector<RuleConfig> rules;
-  for (const TextNode& item : node.items) {
-    if (auto rule = read_rule(item, diagnostics)) rules.push_back(std::move(*rule));
-  }
-  return rules;
+  return chosen;
 }
 
 std::vector<PartRulesConfig> read_part_rules(const TextNode& node, Diagnostics& diagnostics) {
@@ -131,15 +69,77 @@ std::vector<PartRulesConfig> read_part_rules(const TextNode& node, Diagnostics& 
       report_type(entry.value, "'" + entry.key + "'", row_of(ValueKind::rules).expected,
                   diagnostics);
     } else {
-      result.push_back({row->part, read_rule_list(entry.value, diagnostics)});
+      result.push_back({row->part, read_rule_items(entry.value, diagnostics)});
     }
   }
   return result;
 }
 
-void check_axis_types(const TextNode& node, const KeyRow& row, Diagnostics& diagnostics) {
-  if (node.is_scalar()) read_word(node, row, diagnostics);
-  for (const TextEntry& entry : node.entries) read_word(entry.value, row, diagnostics);
+void read_hardware(const CheckedMap& map, RulesConfig& rules, Diagnostics& diagnostics) {
+  if (const TextNode* devices = map.get("devices")) {
+    rules.devices = devices->scalar;
+    rules.devices_at = devices->at;
+  }
+  if (const TextNode* node = map.get("dcn")) {
+    rules.dcn = read_mesh_axes(*node, "dcn axis", diagnostics);
+  }
+  if (const TextNode* node = map.get("axis_types")) {
+    rules.axis_types = read_axis_types(*node, rules.mesh, diagnostics);
+  }
+  if (const TextNode* node = map.get("device_order")) read_device_order(*node, rules, diagnostics);
+}
+
+void read_policies(const CheckedMap& map, RulesConfig& rules, Diagnostics& diagnostics) {
+  if (const auto found = read_choice(map, "unmatched", unmatched_words, diagnostics)) {
+    rules.unmatched = *found;
+    rules.given.unmatched = true;
+  }
+  if (const auto found = read_choice(map, "resolver", resolver_words, diagnostics)) {
+    rules.resolver = *found;
+    rules.given.resolver = true;
+  }
+  if (const auto found = read_choice(map, "misfit", misfit_words, diagnostics)) {
+    rules.misfit = *found;
+    rules.given.misfit = true;
+  }
+}
+
+/// What one map of keys says, be it a file or a rule set in it.
+RulesConfig read_keys(const TextNode& root, const KeyTable& table, Diagnostics& diagnostics) {
+  const CheckedMap map(root, table, diagnostics);
+  RulesConfig rules;
+  if (const TextNode* mesh = map.get("mesh")) {
+    rules.mesh = read_mesh_axes(*mesh, "mesh axis", diagnostics);
+    rules.given.mesh = true;
+  }
+  if (const TextNode* list = map.get("rules")) rules.rules = read_rule_items(*list, diagnostics);
+  if (const TextNode* node = map.get("rules_for")) {
+    rules.rules_for = read_part_rules(*node, diagnostics);
+  }
+  if (const TextNode* list = map.get("paths")) rules.paths = read_path_rules(*list, diagnostics);
+  read_hardware(map, rules, diagnostics);
+  read_policies(map, rules, diagnostics);
+  if (const TextNode* node = map.get("findings")) {
+    rules.findings = read_finding_levels(*node, diagnostics);
+  }
+  return rules;
+}
+
+/// Sets that were not asked for are held to the same keys, so that no mistake waits in them.
+void check_rule_sets(const TextNode& root, Diagnostics& diagnostics) {
+  const TextNode* sets = root.find("rule_sets");
+  if (sets == nullptr || !sets->is_map()) return;
+  for (const TextEntry& set : sets->entries) read_keys(set.value, rule_set_table(), diagnostics);
+}
+
+/// A mistake that a base and what is laid over it share is told once.
+void throw_each_once(const Diagnostics& found) {
+  Diagnostics once;
+  std::set<std::string> seen;
+  for (const Diagnostic& one : found.all()) {
+    if (seen.insert(to_string(one)).second) once.append({one});
+  }
+  throw_in_file_order(once);
 }
 
 }  // namespace
@@ -147,31 +147,25 @@ void check_axis_types(const TextNode& node, const KeyRow& row, Diagnostics& diag
 RulesConfig read_rules(const MergedDocument& document) {
   Diagnostics diagnostics;
   diagnostics.append(document.problems);
-  const CheckedMap map(document.root, rules_table(), diagnostics);
-  RulesConfig rules;
+  RulesConfig rules = read_keys(document.root, rules_table(), diagnostics);
+  check_rule_sets(document.root, diagnostics);
   rules.file = document.file;
   rules.name = std::filesystem::path(document.file).stem().string();
-  if (const TextNode* mesh = map.get("mesh")) rules.mesh = read_mesh(*mesh, diagnostics);
-  if (const TextNode* list = map.get("rules")) rules.rules = read_rule_list(*list, diagnostics);
-  if (const TextNode* node = map.get("rules_for")) {
-    rules.rules_for = read_part_rules(*node, diagnostics);
-  }
-  if (const TextNode* word = map.get("unmatched")) {
-    rules.unmatched =
-        unmatched_of(read_word(*word, map.row("unmatched"), diagnostics).value_or(""));
-  }
-  if (const TextNode* devices = map.get("devices")) {
-    rules.devices = devices->scalar;
-    rules.devices_at = devices->at;
-  }
-  if (const TextNode* types = map.get("axis_types")) {
-    check_axis_types(*types, map.row("axis_types"), diagnostics);
-  }
-  for (const std::string_view key : {"resolver", "misfit"}) {
-    if (const TextNode* word = map.get(key)) read_word(*word, map.row(key), diagnostics);
-  }
-  throw_in_file_order(diagnostics);
+  if (!document.rule_set.empty()) rules.name += '#' + document.rule_set;
+  rules.rule_sets = document.rule_sets;
+  throw_each_once(diagnostics);
+  for (const Diagnostic& remark : diagnostics.all()) rules.remarks.push_back(remark);
   return rules;
+}
+
+void check_has_mesh(const RulesConfig& rules) {
+  if (rules.given.mesh) return;
+  std::string hint = "mesh: " + std::string(rules_table().find("mesh")->help);
+  if (!rules.rule_sets.empty()) {
+    hint = "the file has rule sets, ask for one:";
+    for (const std::string& set : rules.rule_sets) hint += ' ' + rules.file + '#' + set;
+  }
+  throw Error("missing-key", {rules.file}, "a rules file needs the key 'mesh'", hint);
 }
 
 }  // namespace shard

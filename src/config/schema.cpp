@@ -37,6 +37,10 @@ Json value_schema(const KeyRow& row) {
     return {{"anyOf", {word, {{"type", "object"}, {"additionalProperties", word}}}}};
   }
   if (row.kind == ValueKind::word) return {{"enum", words(row.choices)}};
+  if (row.kind == ValueKind::word_or_ids) {
+    const Json ids = {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}};
+    return {{"anyOf", {{{"enum", words(row.choices)}}, ids}}};
+  }
   if (row.kind == ValueKind::words) {
     const Json word = {{"enum", words(row.choices)}};
     return {{"anyOf", {word, {{"type", "array"}, {"items", word}}}}};
@@ -136,6 +140,9 @@ const char* const rule_definitions = R"({
            "prefixItems": [{"type": "string"},
                            {"anyOf": [{"type": ["string", "null"]},
                                       {"type": "array", "items": {"type": "string"}}]}]},
+  "path_rule": {"description": "[glob of array paths, spec]",
+                "type": "array", "minItems": 2, "maxItems": 2,
+                "prefixItems": [{"type": "string"}, {"$ref": "#/$defs/spec"}]},
   "part_rules": {"type": "object",
                  "propertyNames": {"enum": ["inputs", "params", "activations", "gradients",
                                             "optimizer", "outputs"]},
@@ -172,7 +179,10 @@ std::string model_schema() {
 std::string rules_schema() {
   Json schema = file_schema(rules_table());
   schema.erase("required");
-  schema["$defs"] = Json::parse(rule_definitions);
+  Json definitions = Json::parse(rule_definitions);
+  definitions["spec"] = Json::parse(simple_definitions)["spec"];
+  definitions["rule_set"] = table_schema(rule_set_table());
+  schema["$defs"] = definitions;
   return schema.dump(2) + "\n";
 }
 

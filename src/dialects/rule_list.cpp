@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "config/look_alike.h"
 #include "config/read_rules.h"
 #include "text/number.h"
-#include "text/utf8.h"
 
 namespace shard {
 namespace {
@@ -14,19 +14,6 @@ bool has_control_character(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
-void warn_of_letters(const TextNode& name, Diagnostics& diagnostics) {
-  const std::string& text = name.scalar;
-  const auto odd = std::find_if(text.begin(), text.end(),
-                                [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
-  if (odd == text.end()) return;
-  const auto at = static_cast<std::size_t>(odd - text.begin());
-  const std::size_t length = std::max<std::size_t>(utf8_length(text, at), 1);
-  diagnostics.warning("look-alike-name", name.at,
-                      "the name '" + text + "' has the letter '" + text.substr(at, length) +
-                          "', which is not ASCII",
-                      "it never equals a name typed with the letter it looks like");
-}
-
 // What our own rules have no words for. False, after raising it, for a name that cannot be one.
 bool check_names(const TextNode& node, const char* id, Diagnostics& diagnostics) {
   bool is_fine = true;
@@ -34,7 +21,6 @@ bool check_names(const TextNode& node, const char* id, Diagnostics& diagnostics)
     diagnostics.error(id, node.at, "a name has a control character in it");
     is_fine = false;
   }
-  if (node.is_scalar()) warn_of_letters(node, diagnostics);
   if (node.is_scalar() && !node.quoted && node.scalar == "None") {
     diagnostics.warning("none-is-text", node.at,
                         "None is read as null; in YAML it is a text, which a framework would take "
@@ -54,6 +40,7 @@ void add_axis(const TextNode& node, std::vector<MeshAxisConfig>& axes, Diagnosti
     diagnostics.error("bad-mesh-axis", node.at,
                       "a mesh axis is " + describe(node) + ", expected a name");
   } else if (check_names(node, "bad-mesh-axis", diagnostics)) {
+    warn_of_letters(node, diagnostics);
     axes.push_back({MeshAxis(node.scalar), 0, node.at});
   }
 }

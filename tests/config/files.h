@@ -3,7 +3,9 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
+#include "config/layered_rules.h"
 #include "config/load.h"
 #include "config/outline.h"
 #include "text/rendered.h"
@@ -23,9 +25,10 @@ class TestFiles {
       return outline(read_model(merge_model_file(path, overrides, sources)));
     });
   }
-  std::string rules(const std::string& path = "m.yaml", const Overrides& overrides = {}) const {
+  std::string rules(const std::string& path = "m.yaml", const Overrides& overrides = {},
+                    const std::string& rule_set = "") const {
     return answer([&](Sources& sources) {
-      return outline(read_rules(merge_rules_file(path, overrides, sources)));
+      return outline(read_rules(merge_rules_file(path, overrides, sources, rule_set)));
     });
   }
   std::string resolved_model(const std::string& path = "m.yaml",
@@ -38,6 +41,21 @@ class TestFiles {
                              const Overrides& overrides = {}) const {
     return answer([&](Sources& sources) {
       return write_resolved(merge_rules_file(path, overrides, sources));
+    });
+  }
+
+  /// `path` with the files `upper` laid over it one by one, then the overrides.
+  std::string layered(const std::string& path, const std::vector<std::string>& upper,
+                      RuleMerge merge, const Overrides& overrides = {}) const {
+    return answer([&](Sources& sources) {
+      RulesConfig rules = read_rules(merge_rules_file(path, {}, sources));
+      for (const std::string& one : upper) {
+        rules = laid_over(std::move(rules), read_rules(merge_rules_file(one, {}, sources)), merge);
+      }
+      Diagnostics diagnostics;
+      override_rules(rules, overrides, sources, diagnostics);
+      diagnostics.throw_if_errors();
+      return outline(rules);
     });
   }
 

@@ -164,6 +164,44 @@ std::string outline(const ModelConfig& model) {
   return text;
 }
 
+namespace {
+
+std::string placement_outline(const RulesConfig& rules) {
+  std::string text = rules.paths.empty() ? "" : "paths\n";
+  for (const PathRuleConfig& path : rules.paths) {
+    text += "  " + path.glob + " -> " + to_string(path.spec) + place(path.at) + "\n";
+  }
+  if (rules.given.resolver) {
+    text += rules.resolver == RuleResolver::nnx ? "resolver nnx\n" : "resolver linen\n";
+  }
+  constexpr const char* misfits[] = {"error", "drop-axes", "pad"};
+  if (rules.given.misfit) {
+    text += std::string("misfit ") + misfits[static_cast<int>(rules.misfit)] + "\n";
+  }
+  for (const Diagnostic& remark : rules.remarks) text += to_string(remark) + "\n";
+  return text;
+}
+
+std::string hardware_outline(const RulesConfig& rules) {
+  std::string text = rules.dcn.empty() ? "" : "dcn";
+  for (const MeshAxisConfig& axis : rules.dcn) {
+    text += " " + axis.name.text() + "=" + std::to_string(axis.size);
+  }
+  text += rules.dcn.empty() ? "" : "\n";
+  for (const AxisTypeConfig& type : rules.axis_types) {
+    text += "axis type " + (type.axis ? type.axis->text() : "of all") + " " + type.word + "\n";
+  }
+  constexpr const char* orders[] = {"auto", "split", "contiguous", "ids", "listed"};
+  if (rules.device_order_at.is_known()) {
+    text += std::string("device order ") + orders[static_cast<int>(rules.device_order)];
+    for (const std::int64_t id : rules.device_ids) text += " " + std::to_string(id);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string outline(const RulesConfig& rules) {
   std::string text = rules.name + " from " + rules.file + " unmatched " + word(rules.unmatched) +
                      (rules.devices.empty() ? "" : " devices " + rules.devices) + "\nmesh";
@@ -174,7 +212,7 @@ std::string outline(const RulesConfig& rules) {
   for (const PartRulesConfig& part : rules.rules_for) {
     text += std::string("rules for ") + word(part.part) + "\n" + shown(part.rules);
   }
-  return text;
+  return text + placement_outline(rules) + hardware_outline(rules);
 }
 
 }  // namespace shard

@@ -121,8 +121,8 @@ TEST_CASE("rules in a map are refused because their order counts") {
 TEST_CASE("letters that only look like ASCII are warned of") {
   CHECK(pasted("[('b\xD0\xB0tch', 'data')]") ==
         "mesh: {}\nrules:\n  - [\"b\xD0\xB0tch\", data]\n"
-        "r:1:3: warning: the name 'b\xD0\xB0tch' has the letter '\xD0\xB0', which is not ASCII "
-        "[look-alike-name]\n"
+        "r:1:3: warning: the name 'b\xD0\xB0tch' has the letter '\xD0\xB0' (U+0430), which is "
+        "not ASCII [look-alike-name]\n"
         "    1 | [('b\xD0\xB0tch', 'data')]\n"
         "      |   ^~~~~~~\n"
         "  hint: it never equals a name typed with the letter it looks like\n" +
