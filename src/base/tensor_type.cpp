@@ -1,5 +1,7 @@
 #include "base/tensor_type.h"
 
+#include <algorithm>
+
 namespace shard {
 namespace {
 
@@ -7,12 +9,16 @@ std::string comma_list(const Shape& shape) {
   std::string text;
   for (const std::int64_t size : shape) {
     if (!text.empty()) text += ',';
-    text += std::to_string(size);
+    text += size == unknown_size ? "?" : std::to_string(size);
   }
   return text;
 }
 
 }  // namespace
+
+bool has_unknown_size(std::span<const std::int64_t> shape) {
+  return std::find(shape.begin(), shape.end(), unknown_size) != shape.end();
+}
 
 std::optional<std::int64_t> checked_product(std::span<const std::int64_t> numbers) {
   std::int64_t product = 1;
@@ -29,6 +35,7 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
 }
 
 Bytes bytes_of(const TensorType& type) {
+  if (has_unknown_size(type.shape)) return Bytes(0);
   return Bytes(element_count(type.shape) * info(type.dtype).bytes);
 }
 

@@ -15,6 +15,11 @@ namespace shard {
 /// Sizes of the dimensions, major first. Empty for a scalar.
 using Shape = std::vector<std::int64_t>;
 
+/// A size that is not known: dumps of shardings leave sizes out. Only models without a program have
+/// such dims; they are split by name, and their bytes are unknown.
+inline constexpr std::int64_t unknown_size = -1;
+bool has_unknown_size(std::span<const std::int64_t> shape);
+
 struct TensorType {
   DType dtype = DType::f32;
   Shape shape;
@@ -29,10 +34,11 @@ std::optional<std::int64_t> checked_product(std::span<const std::int64_t> number
 /// Product of the sizes. Assumes it was checked to fit where the file was read.
 std::int64_t element_count(std::span<const std::int64_t> shape);
 
-/// Elements times element size. Assumes it was checked to fit where the file was read.
+/// Elements times element size; 0 with a size that is unknown, which whoever prints it has to say
+/// (see `has_unknown_size`). Assumes it was checked to fit where the file was read.
 Bytes bytes_of(const TensorType& type);
 
-/// `8,1024`; `()` for a scalar.
+/// `8,1024`; `()` for a scalar; `?` for a size that is unknown.
 std::string to_string(const Shape& shape);
 
 /// `f32[8,1024]`; `f32[]` for a scalar.

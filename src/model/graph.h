@@ -66,7 +66,9 @@ struct Region {
   std::vector<ValueId> results;
 };
 
-enum class Role { input, parameter, optimizer, step, loss, gradient, output };
+/// `activation` is only of models without a program: their dumps list values of a program that is
+/// not there.
+enum class Role { input, parameter, optimizer, step, loss, gradient, output, activation };
 
 /// An argument of the function. `state_leaf` indexes Model::state, -1 for a data input.
 struct GraphInput {

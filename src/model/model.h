@@ -33,8 +33,12 @@ struct StateLeaf {
   Location at;
 };
 
+/// A model is a program, or just a list of arrays: then `has_program` is false, `state` holds the
+/// arrays, and `apply` has them as inputs, one value each in the same order, and does nothing.
+/// Whatever is about values, time or peaks is unknown then, not zero.
 struct Model {
   std::string name;
+  bool has_program = true;
   std::vector<StateLeaf> state;
   Graph apply;  ///< inputs: the parameters, then the data inputs
   std::optional<Graph>

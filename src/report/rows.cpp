@@ -281,8 +281,8 @@ std::string_view name_of(Category category) {
 }
 
 std::string_view name_of(Role role) {
-  constexpr std::array<std::string_view, 7> names = {"input", "parameter", "optimizer", "step",
-                                                     "loss",  "gradient",  "output"};
+  constexpr std::array<std::string_view, 8> names = {
+      "input", "parameter", "optimizer", "step", "loss", "gradient", "output", "activation"};
   return names[static_cast<std::size_t>(role)];
 }
 

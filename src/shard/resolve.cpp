@@ -266,7 +266,7 @@ void Resolver::drop_indivisible(Resolved& resolved, const SpecQuestion& question
     Axes& axes = resolved.sharding.dims[dim].axes;
     const std::int64_t size = question.type.shape[dim];
     const std::int64_t parts = product(axes);
-    if (size % parts == 0) continue;
+    if (size == unknown_size || size % parts == 0) continue;
     report({"indivisible", question.spec.at, question.what,
             std::to_string(dim) + ":" + std::to_string(size)},
            dim_name(dim, question) + " of " + question.what + " has size " + std::to_string(size) +

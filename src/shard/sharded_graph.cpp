@@ -6,28 +6,10 @@
 #include "shard/axes.h"
 #include "shard/boundary.h"
 #include "shard/propagate.h"
+#include "shard/resolve_state.h"
 
 namespace shard {
 namespace {
-
-/// Which rules are asked first for an argument or result.
-Part part_of(Role role) {
-  switch (role) {
-    case Role::input:
-      return Part::inputs;
-    case Role::parameter:
-      return Part::params;
-    case Role::optimizer:
-    case Role::step:
-      return Part::optimizer;
-    case Role::gradient:
-      return Part::gradients;
-    case Role::loss:
-    case Role::output:
-      break;
-  }
-  return Part::outputs;
-}
 
 /// Resolves every spec of the graph; nothing is propagated yet.
 class Placement {

@@ -66,6 +66,10 @@ Shape local_shape(const Shape& shape, const Sharding& sharding) {
   Shape local(shape.size());
   for (std::size_t dim = 0; dim < shape.size(); ++dim) {
     const std::int64_t parts = part_count(sharding.dims[dim]);
+    if (shape[dim] == unknown_size) {
+      local[dim] = unknown_size;
+      continue;
+    }
     SHARD_CHECK(shape[dim] % parts == 0, "every dim divides evenly into its parts");
     local[dim] = shape[dim] / parts;
   }
@@ -75,6 +79,7 @@ Shape local_shape(const Shape& shape, const Sharding& sharding) {
 bool divides_evenly(const Shape& shape, const Sharding& sharding) {
   SHARD_CHECK(shape.size() == sharding.dims.size(), "a sharding has one entry per dim");
   for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+    if (shape[dim] == unknown_size) continue;
     if (shape[dim] % part_count(sharding.dims[dim]) != 0) return false;
   }
   return true;

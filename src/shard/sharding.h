@@ -41,9 +41,10 @@ Sharding closed(Sharding sharding);
 /// Number of parts of one dim.
 std::int64_t part_count(const DimSharding& dim);
 
-/// Local shape. Every dim must divide (checked when shardings are made; see `indivisible`), else
-/// `InternalError`.
+/// Local shape; a size that is unknown stays unknown. Every other dim must divide (checked when
+/// shardings are made; see `indivisible`), else `InternalError`.
 Shape local_shape(const Shape& shape, const Sharding& sharding);
+/// Says nothing about sizes that are unknown.
 bool divides_evenly(const Shape& shape, const Sharding& sharding);
 
 /// The *effective* spec, size-1 axes dropped and 1-tuples unwrapped, padded with None to the rank:

@@ -29,6 +29,8 @@ Category category_of(Role role) {
       return Category::output;
     case Role::input:
       return Category::input;
+    case Role::activation:
+      return Category::activation;
   }
   SHARD_CHECK(false, "every role has a category");
 }
