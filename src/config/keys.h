@@ -45,6 +45,10 @@ enum class ValueKind {
   mesh,
   rules,
   part_rules,
+  arrays,
+  state_optimizer,
+  state_optimizers,
+  step_size,
   path_rules,
   rule_sets,
   word_or_ids,
@@ -118,6 +122,11 @@ std::span<const KeyTable> layer_tables();
 const KeyTable& generic_layer_table();
 /// The keys that a call of a block of the file takes beside the block's arguments.
 const KeyTable& block_call_table();
+
+/// The keys of a model file that is a list of arrays: some of `model_table`.
+const KeyTable& arrays_table();
+/// Optimizers and transformations whose state is known, by their names in optax.
+std::span<const KeyTable> state_optimizer_tables();
 
 std::span<const KeyTable> initializer_tables();
 std::span<const KeyTable> optimizer_tables();

@@ -62,15 +62,15 @@ constexpr std::array<KeyRow, 15> rows = {{
      .help = "auto, explicit or manual, for all axes or per axis",
      .default_value = "auto",
      .choices = axis_types},
+    {.name = "findings",
+     .kind = finding_levels,
+     .help = "how loud a finding is: off, note, warn or error per id (`shard-plan findings "
+             "--list`)"},
     {.name = "base", .kind = files, .help = "files this one is laid over, relative to it"},
     {.name = "set", .kind = settings, .help = "dotted paths to new values, applied after merging"},
     {.name = "rule_sets",
      .kind = rule_sets,
      .help = "named sets of these keys; FILE#NAME lays one over the file"},
-    {.name = "findings",
-     .kind = finding_levels,
-     .help = "how loud a finding is: off, note, warn or error per id (`shard-plan findings "
-             "--list`)"},
 }};
 
 }  // namespace

@@ -35,6 +35,7 @@ struct Reason {
   LogicalAxis logical;  ///< the dim's logical axis where the spec has one
   int other_dim = -1;
   int output = -1;
+  int decision = -1;  ///< of the rules, where they were asked: position in ShardedGraph::decisions
   Location at;
   NodeId via = NodeId::none;
   ValueId from = ValueId::none;

@@ -5,6 +5,8 @@
 #include "base/nearest.h"
 #include "shard/axes.h"
 #include "shard/legal_sizes.h"
+#include "shard/named_sharding.h"
+#include "shard/nnx.h"
 
 namespace shard {
 namespace {
@@ -38,6 +40,22 @@ Resolved unplaced(const SpecQuestion& question) {
   resolved.sharding = replicated_sharding(question.type.rank());
   resolved.reasons.resize(question.type.shape.size());
   return resolved;
+}
+
+/// One word per dim, equal for equal lists only.
+std::vector<std::string> key_of(const LogicalSpec& names) {
+  std::vector<std::string> key;
+  for (std::size_t dim = 0; dim < names.names.size(); ++dim) {
+    if (names.names[dim]) {
+      key.push_back('=' + names.names[dim]->text());
+      continue;
+    }
+    const PartitionEntry entry = names.written(dim);
+    std::string word = entry.is_unconstrained ? "?" : "-";
+    for (const MeshAxis& axis : entry.axes) word += axis.text() + '\0';
+    key.push_back(std::move(word));
+  }
+  return key;
 }
 
 std::string quoted_names(const std::vector<LogicalAxis>& names) {
@@ -95,28 +113,72 @@ const Resolver::PartRules& Resolver::rules_of(Part part) {
 
 Resolved Resolver::resolve_logical(const LogicalSpec& names, const SpecQuestion& question) {
   Resolved resolved = unplaced(question);
-  if (!check_names(names, question)) return resolved;
   const PartRules& asked = rules_of(question.part);
-  note_uses(names, asked, question);
-  const LinenAnswer answer = logical_to_mesh_axes(names, asked.rules);
+  if (asked.rules.empty() && question.part == Part::activations) {
+    resolved.is_constraint = false;
+    for (auto& reasons : resolved.reasons) {
+      reasons.push_back(reason_for(ReasonKind::unannotated, question.spec.at));
+    }
+    return resolved;
+  }
+  if (!check_names(names, question) || !check_flat(names, question)) return resolved;
+  const Decided& decided = decide(names, asked, question);
+  const LinenAnswer& answer = decided.answer;
   resolved.is_constraint = check_matched(names, answer.rule_of, question);
   resolved.spec.entries = answer.entries;
   for (std::size_t dim = 0; dim < resolved.reasons.size(); ++dim) {
     Reason reason = dim < names.names.size() ? reason_of(names, answer, asked, dim) : Reason{};
     if (dim >= names.names.size()) reason.kind = ReasonKind::explicit_spec;
     if (!reason.at.is_known()) reason.at = question.spec.at;
+    reason.decision = decided.decision;
     resolved.reasons[dim].push_back(std::move(reason));
   }
-  note_decisions(answer, asked, question);
   return resolved;
 }
 
-void Resolver::note_decisions(const LinenAnswer& answer, const PartRules& asked,
-                              const SpecQuestion& question) {
-  for (const int rule : answer.rule_of) {
-    if (rule < 0) continue;
-    const int number = asked.numbers[static_cast<std::size_t>(rule)];
-    uses_[static_cast<std::size_t>(number)].fired += question.count;
+const Resolver::Decided& Resolver::decide(const LogicalSpec& names, const PartRules& asked,
+                                          const SpecQuestion& question) {
+  const auto [place, is_new] = decided_.try_emplace({question.part, key_of(names)});
+  Decided& decided = place->second;
+  if (is_new) {
+    decided.answer = logical_to_mesh_axes(names, asked.rules);
+    decided.decision = static_cast<int>(decisions_.size());
+    decisions_.push_back(decision_of(names, decided.answer, asked, question));
+  }
+  count_arrays(names, decisions_[static_cast<std::size_t>(decided.decision)], question);
+  return decided;
+}
+
+RuleDecision Resolver::decision_of(const LogicalSpec& names, const LinenAnswer& answer,
+                                   const PartRules& asked, const SpecQuestion& question) const {
+  RuleDecision decision;
+  decision.part = question.part;
+  decision.names = names;
+  decision.dims = dim_decisions(names, {answer.entries, answer.rule_of, answer.blocked},
+                                asked.rules, asked.numbers, mesh_);
+  decision.linen.entries = answer.entries;
+  decision.nnx.entries = nnx_mesh_axes(names, asked.rules).entries;
+  decision.first = question.what;
+  decision.first_at = question.spec.at;
+  return decision;
+}
+
+void Resolver::count_arrays(const LogicalSpec& names, RuleDecision& decision,
+                            const SpecQuestion& question) {
+  decision.arrays += question.count;
+  const auto use_of = [&](int rule) -> RuleUse& {
+    return uses_[static_cast<std::size_t>(rule - 1)];
+  };
+  for (std::size_t dim = 0; dim < decision.dims.size(); ++dim) {
+    const DimDecision& one = decision.dims[dim];
+    if (one.rule > 0) use_of(one.rule).fired += question.count;
+    if (one.rule > 0) use_of(one.rule).named += question.count;
+    for (const RuleLoss& lost : one.lost) use_of(lost.rule).named += question.count;
+    const bool is_unknown = names.names[dim] && one.rule == 0 && one.lost.empty();
+    const bool is_noted = std::any_of(unmatched_.begin(), unmatched_.end(), [&](const auto& noted) {
+      return noted.first == names.names[dim];
+    });
+    if (is_unknown && !is_noted) unmatched_.emplace_back(*names.names[dim], question.spec.at);
   }
 }
 
@@ -150,22 +212,6 @@ Resolved Resolver::resolve_mesh(const PartitionSpec& spec, const SpecQuestion& q
     reasons.push_back(reason_for(ReasonKind::explicit_spec, question.spec.at));
   }
   return resolved;
-}
-
-void Resolver::note_uses(const LogicalSpec& names, const PartRules& asked,
-                         const SpecQuestion& question) {
-  for (const std::optional<LogicalAxis>& name : names.names) {
-    if (!name) continue;
-    bool is_known = false;
-    for (std::size_t i = 0; i < asked.rules.size(); ++i) {
-      if (asked.rules[i].logical != *name) continue;
-      is_known = true;
-      uses_[static_cast<std::size_t>(asked.numbers[i])].named += question.count;
-    }
-    const bool is_noted = std::any_of(unmatched_.begin(), unmatched_.end(),
-                                      [&](const auto& noted) { return noted.first == *name; });
-    if (!is_known && !is_noted) unmatched_.emplace_back(*name, question.spec.at);
-  }
 }
 
 bool Resolver::check_names(const LogicalSpec& names, const SpecQuestion& question) {
@@ -212,6 +258,7 @@ void Resolver::place(Resolved& resolved, const SpecQuestion& question) {
   check_unconstrained(resolved, question);
   check_repeated(resolved, question);
   check_known(resolved, question);
+  check_axis_types(resolved, question);
   if (!check_rank(resolved.spec.entries.size(), question)) return;
   std::set<int> used;
   for (std::size_t dim = 0; dim < resolved.spec.entries.size(); ++dim) {
@@ -229,6 +276,25 @@ void Resolver::place(Resolved& resolved, const SpecQuestion& question) {
     Axes& axes = resolved.sharding.dims[dim].axes;
     std::erase_if(axes, [](const AxisRef& axis) { return axis.size == 1; });
     if (!resolved.reasons[dim].empty()) resolved.reasons[dim].front().axes = axes;
+  }
+}
+
+/// Flax takes names with a tuple among them for a tree of names where it constrains a value.
+bool Resolver::check_flat(const LogicalSpec& names, const SpecQuestion& question) {
+  if (question.part != Part::activations) return true;
+  const auto has_axes = [](const PartitionEntry& entry) { return !entry.axes.empty(); };
+  if (std::none_of(names.verbatim.begin(), names.verbatim.end(), has_axes)) return true;
+  report({"nested-names", question.spec.at, question.what, to_string(names)},
+         "the names " + to_string(names) + " of " + question.what +
+             " have a list of mesh axes among them, which Flax takes for a tree of names in a "
+             "constraint",
+         "place all dims by mesh axes: P(...)");
+  return false;
+}
+
+void Resolver::check_axis_types(const Resolved& resolved, const SpecQuestion& question) {
+  for (const SpecMistake& one : axis_type_mistakes(mesh_, resolved.spec, question.what)) {
+    report({one.id, question.spec.at, question.what, one.detail}, one.message, one.hint);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "base/tensor_type.h"
 #include "config/rules_config.h"
 #include "shard/axes.h"
+#include "shard/decisions.h"
 #include "shard/reasons.h"
 #include "shard/sharding.h"
 
@@ -39,10 +40,7 @@ struct Resolved {
 /// repeat.
 struct LinenAnswer {
   /// A rule that names the dim but lost, and the dim that had one of its mesh axes.
-  struct Blocked {
-    int rule = 0;
-    int other_dim = 0;
-  };
+  using Blocked = Deciders::Blocked;
   std::vector<PartitionEntry> entries;
   std::vector<int> rule_of;
   std::vector<std::vector<Blocked>> blocked;
@@ -65,11 +63,13 @@ struct SpecQuestion {
 /// Resolves specs against one rule set and mesh. Mistakes go to the Diagnostics given
 /// (`duplicate-logical-name`, `unknown-mesh-axis`, `duplicate-mesh-axis`, `rank-mismatch`,
 /// `indivisible` naming dim, size, factor per axis and the nearest legal sizes, `unmatched-name`,
-/// `unconstrained-argument`) and the dim is then left whole, so that one run reports them all. The
-/// same mistake at the same place is reported once, for the first array that meets it.
+/// `unconstrained-argument`, `nested-names`, those of `axis_type_mistakes`) and the dim is then
+/// left whole, so that one run reports them all. The same mistake at the same place is reported
+/// once, for the first array that meets it.
 ///
 /// An unannotated array is replicated. `unmatched: no-constraint` concerns constraints only
-/// (activations), as in Flax; arguments and results are then whole in the unmatched dims.
+/// (activations), as in Flax; arguments and results are then whole in the unmatched dims. Without
+/// any rules a constraint by logical names is none, as in Flax.
 class Resolver {
  public:
   /// Keeps references to all three.
@@ -78,6 +78,8 @@ class Resolver {
   Resolved resolve(const SpecQuestion& question);
 
   const std::vector<RuleUse>& uses() const { return uses_; }
+  /// One per part and list of logical axes asked for, in order of first use.
+  const std::vector<RuleDecision>& decisions() const { return decisions_; }
   /// Logical names asked for that no rule has, in order of first use, with where.
   const std::vector<std::pair<LogicalAxis, Location>>& unmatched() const { return unmatched_; }
 
@@ -96,19 +98,30 @@ class Resolver {
     std::string detail;
   };
 
+  /// What was answered for one part and list of logical axes; asked again it is not worked out
+  /// again.
+  struct Decided {
+    LinenAnswer answer;
+    int decision = 0;  ///< position in `decisions_`
+  };
+
   const PartRules& rules_of(Part part);
+  const Decided& decide(const LogicalSpec& names, const PartRules& asked,
+                        const SpecQuestion& question);
+  RuleDecision decision_of(const LogicalSpec& names, const LinenAnswer& answer,
+                           const PartRules& asked, const SpecQuestion& question) const;
   Reason reason_of(const LogicalSpec& names, const LinenAnswer& answer, const PartRules& asked,
                    std::size_t dim);
-  void note_decisions(const LinenAnswer& answer, const PartRules& asked,
-                      const SpecQuestion& question);
+  void count_arrays(const LogicalSpec& names, RuleDecision& decision, const SpecQuestion& question);
   Resolved resolve_logical(const LogicalSpec& names, const SpecQuestion& question);
   Resolved resolve_mesh(const PartitionSpec& spec, const SpecQuestion& question);
-  void note_uses(const LogicalSpec& names, const PartRules& rules, const SpecQuestion& question);
   bool check_names(const LogicalSpec& names, const SpecQuestion& question);
   bool check_matched(const LogicalSpec& names, const std::vector<int>& rule_of,
                      const SpecQuestion& question);
   bool check_rank(std::size_t entries, const SpecQuestion& question);
   void place(Resolved& resolved, const SpecQuestion& question);
+  bool check_flat(const LogicalSpec& names, const SpecQuestion& question);
+  void check_axis_types(const Resolved& resolved, const SpecQuestion& question);
   void check_known(const Resolved& resolved, const SpecQuestion& question);
   void check_repeated(const Resolved& resolved, const SpecQuestion& question);
   void drop_indivisible(Resolved& resolved, const SpecQuestion& question);
@@ -120,6 +133,8 @@ class Resolver {
   Diagnostics& diagnostics_;
   std::map<Part, PartRules> parts_;  ///< as far as they were asked for
   std::vector<RuleUse> uses_;
+  std::vector<RuleDecision> decisions_;
+  std::map<std::pair<Part, std::vector<std::string>>, Decided> decided_;
   std::vector<std::pair<LogicalAxis, Location>> unmatched_;
   std::set<std::string> reported_;
 };

@@ -158,6 +158,7 @@ ShardedGraph shard_graph(Graph graph, const RulesConfig& rules, const Mesh& mesh
   ShardedGraph sharded;
   sharded.mesh = mesh;
   sharded.rule_uses = placement.resolver().uses();
+  sharded.decisions = placement.resolver().decisions();
   sharded.unmatched = placement.resolver().unmatched();
   sharded.constraints = placement.given.constraints;
   for (Sharding& constraint : sharded.constraints) constraint = closed(std::move(constraint));

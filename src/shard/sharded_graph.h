@@ -24,6 +24,7 @@ struct ShardedGraph {
   std::vector<Sharding> constraints;       ///< by position in graph.placements
   std::vector<Conflict> conflicts;
   std::vector<RuleUse> rule_uses;
+  std::vector<RuleDecision> decisions;
   std::vector<std::pair<LogicalAxis, Location>> unmatched;
 
   const Sharding& sharding(ValueId id) const { return shardings[index_of(id)]; }
