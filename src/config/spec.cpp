@@ -13,15 +13,6 @@ std::string quoted(const MeshAxis& axis) {
   return quote + text + quote;
 }
 
-std::string entry_text(const PartitionEntry& entry) {
-  if (entry.is_unconstrained) return "UNCONSTRAINED";
-  if (entry.axes.empty()) return "None";
-  if (entry.axes.size() == 1) return quoted(entry.axes.front());
-  std::string text;
-  for (const MeshAxis& axis : entry.axes) text += (text.empty() ? "(" : ", ") + quoted(axis);
-  return text + ")";
-}
-
 std::string set_text(std::string_view name, const std::set<MeshAxis>& axes) {
   std::string text;
   for (const MeshAxis& axis : axes) text += (text.empty() ? "" : ", ") + quoted(axis);
@@ -39,9 +30,18 @@ std::string item_text(const LogicalSpec& spec, std::size_t dim) {
 
 }  // namespace
 
+std::string to_string(const PartitionEntry& entry) {
+  if (entry.is_unconstrained) return "UNCONSTRAINED";
+  if (entry.axes.empty()) return "None";
+  if (entry.axes.size() == 1) return quoted(entry.axes.front());
+  std::string text;
+  for (const MeshAxis& axis : entry.axes) text += (text.empty() ? "(" : ", ") + quoted(axis);
+  return text + ")";
+}
+
 std::string to_string(const PartitionSpec& spec) {
   std::vector<std::string> parts;
-  for (const PartitionEntry& entry : spec.entries) parts.push_back(entry_text(entry));
+  for (const PartitionEntry& entry : spec.entries) parts.push_back(to_string(entry));
   if (!spec.unreduced.empty()) parts.push_back(set_text("unreduced", spec.unreduced));
   if (!spec.reduced.empty()) parts.push_back(set_text("reduced", spec.reduced));
   std::string text;

@@ -19,7 +19,11 @@ struct PartitionEntry {
   bool is_unconstrained = false;
 
   friend bool operator==(const PartitionEntry&, const PartitionEntry&) = default;
+  friend auto operator<=>(const PartitionEntry&, const PartitionEntry&) = default;
 };
+
+/// `'data'`, `('data', 'model')`, `None`, `UNCONSTRAINED`.
+std::string to_string(const PartitionEntry& entry);
 
 /// Stored as JAX stores it: 1-tuples unwrapped, empty tuples None, trailing Nones kept. The two
 /// sets have no axis in common with each other or with the entries.
@@ -47,6 +51,7 @@ struct LogicalSpec {
     return dim < verbatim.size() ? verbatim[dim] : PartitionEntry{};
   }
   friend bool operator==(const LogicalSpec&, const LogicalSpec&) = default;
+  friend auto operator<=>(const LogicalSpec&, const LogicalSpec&) = default;
 };
 
 /// `[embed, hidden]`, `[batch, None]`, `[[data, model], UNCONSTRAINED]`.

@@ -90,13 +90,18 @@ HloSharding hlo_sharding(const Mesh& mesh, const Sharding& sharding) {
   }
   std::vector<std::size_t> unreduced = atoms_of(atoms, sharding.unreduced);
   std::sort(unreduced.begin(), unreduced.end());
+  std::vector<std::size_t> manual;
   std::vector<std::size_t> replicated;
   for (std::size_t atom = 0; atom < atoms.size(); ++atom) {
     const bool is_used = std::find(order.begin(), order.end(), atom) != order.end() ||
                          std::find(unreduced.begin(), unreduced.end(), atom) != unreduced.end();
-    if (!is_used) replicated.push_back(atom);
+    const bool is_manual = mesh.type(atoms[atom].axis) == AxisType::manual;
+    if (!is_used) (is_manual ? manual : replicated).push_back(atom);
   }
-  const bool is_tiled = !order.empty() || (!unreduced.empty() && !replicated.empty());
+  const int groups =
+      (manual.empty() ? 0 : 1) + (unreduced.empty() ? 0 : 1) + (replicated.empty() ? 0 : 1);
+  const bool is_tiled = !order.empty() || groups > 1;
+  add_group(TileGroup::manual, manual, sizes, order, made);
   add_group(TileGroup::unreduced, unreduced, sizes, order, made);
   add_group(TileGroup::replicated, replicated, sizes, order, made);
   if (!is_tiled) {

@@ -29,7 +29,7 @@ int taken_by(const std::vector<PartitionEntry>& entries, const std::vector<MeshA
 LinenAnswer logical_to_mesh_axes(const LogicalSpec& names, std::span<const RuleConfig> rules) {
   const std::size_t rank = names.names.size();
   LinenAnswer answer;
-  answer.entries.resize(rank);
+  for (std::size_t dim = 0; dim < rank; ++dim) answer.entries.push_back(names.written(dim));
   answer.rule_of.assign(rank, -1);
   answer.blocked.resize(rank);
   for (std::size_t i = 0; i < rules.size(); ++i) {

@@ -11,21 +11,34 @@ std::vector<RuleConfig>::iterator rule_named(std::vector<RuleConfig>& rules,
                       [&](const RuleConfig& rule) { return rule.logical == name; });
 }
 
+int last_rule(std::span<const RuleConfig> rules, const std::string& name) {
+  int found = -1;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (rules[i].logical.text() == name) found = static_cast<int>(i);
+  }
+  return found;
+}
+
+/// As Python prints the tuple; empty where nothing is looked up.
+std::string tuple_text(const PartitionEntry& entry, TupleLookup tuples) {
+  if (tuples == TupleLookup::none || entry.axes.empty()) return "";
+  return entry.axes.size() == 1 ? "(" + to_string(entry) + ",)" : to_string(entry);
+}
+
 }  // namespace
 
-NnxAnswer nnx_mesh_axes(const LogicalSpec& names, std::span<const RuleConfig> rules) {
+NnxAnswer nnx_mesh_axes(const LogicalSpec& names, std::span<const RuleConfig> rules,
+                        TupleLookup tuples) {
   NnxAnswer answer;
-  for (const std::optional<LogicalAxis>& name : names.names) {
-    PartitionEntry entry;
-    int chosen = -1;
-    const bool is_asked = name && !name->empty();
-    for (std::size_t i = 0; is_asked && i < rules.size(); ++i) {
-      if (rules[i].logical == *name) chosen = static_cast<int>(i);
-    }
+  for (std::size_t dim = 0; dim < names.names.size(); ++dim) {
+    const std::optional<LogicalAxis>& name = names.names[dim];
+    PartitionEntry entry = names.written(dim);
+    const std::string asked = name ? name->text() : tuple_text(entry, tuples);
+    const int chosen = asked.empty() ? -1 : last_rule(rules, asked);
     if (chosen >= 0) {
       entry = rules[static_cast<std::size_t>(chosen)].target;
-    } else if (is_asked) {
-      entry.axes.emplace_back(name->text());
+    } else if (name && !asked.empty()) {
+      entry.axes.emplace_back(asked);
     }
     answer.entries.push_back(std::move(entry));
     answer.rule_of.push_back(chosen);
