@@ -10,7 +10,8 @@ constexpr Bytes gib(std::int64_t count) { return Bytes(count << 30); }
 constexpr Bytes gb(std::int64_t count) { return Bytes(count * 1'000'000'000); }
 
 // Chip memory as published, divided by the number of JAX devices per chip.
-constexpr std::array<Chip, 12> table = {{
+constexpr std::array<Chip, 13> table = {{
+    {"v2", "TPU v2", {"tpu_v2", ""}, gib(8), "Cloud TPU v2 page: 16 GiB per chip, 2 devices"},
     {"v3", "TPU v3", {"tpu_v3", ""}, gib(16), "Cloud TPU v3 page: 32 GiB per chip, 2 devices"},
     {"v4", "TPU v4", {"tpu_v4", "v4p"}, gib(32), "Cloud TPU v4 page: 32 GiB per chip"},
     {"v5e", "TPU v5e", {"tpu_v5e", "v5litepod"}, gb(16), "Cloud TPU v5e page: 16 GB per chip"},

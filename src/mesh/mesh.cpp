@@ -7,13 +7,30 @@
 
 namespace shard {
 
-Mesh::Mesh(std::vector<MeshAxisInfo> axes, std::vector<std::int64_t> device_ids)
-    : axes_(std::move(axes)), device_ids_(std::move(device_ids)), strides_(axes_.size()) {
+namespace {
+
+std::shared_ptr<const DevicePlaces> places_with(std::vector<std::int64_t> ids) {
+  if (ids.empty()) return nullptr;
+  return std::make_shared<DevicePlaces>([ids = std::move(ids)] { return ids; });
+}
+
+}  // namespace
+
+Mesh::Mesh(std::vector<MeshAxisInfo> axes, std::shared_ptr<const DevicePlaces> places,
+           std::shared_ptr<const MeshHardware> hardware)
+    : axes_(std::move(axes)),
+      places_(std::move(places)),
+      hardware_(std::move(hardware)),
+      strides_(axes_.size()) {
   for (std::size_t i = axes_.size(); i-- > 0;) {
     strides_[i] = device_count_;
     device_count_ *= axes_[i].size;
   }
-  SHARD_CHECK(device_ids_.empty() || static_cast<std::int64_t>(device_ids_.size()) == device_count_,
+}
+
+Mesh::Mesh(std::vector<MeshAxisInfo> axes, std::vector<std::int64_t> device_ids)
+    : Mesh(std::move(axes), places_with(std::move(device_ids)), nullptr) {
+  SHARD_CHECK(!places_ || static_cast<std::int64_t>(places_->ids().size()) == device_count_,
               "a mesh has one device id per position");
 }
 
@@ -30,7 +47,7 @@ bool Mesh::has(AxisType type) const {
 }
 
 std::int64_t Mesh::device_id(std::int64_t position) const {
-  return device_ids_.empty() ? position : device_ids_[static_cast<std::size_t>(position)];
+  return places_ ? places_->ids()[static_cast<std::size_t>(position)] : position;
 }
 
 std::int64_t Mesh::coordinate(std::int64_t position, const AxisRef& ref) const {
@@ -50,8 +67,14 @@ bool operator==(const Mesh& a, const Mesh& b) {
   const auto is_same = [](const MeshAxisInfo& one, const MeshAxisInfo& other) {
     return one.name == other.name && one.size == other.size && one.type == other.type;
   };
-  return a.device_ids_ == b.device_ids_ &&
-         std::equal(a.axes_.begin(), a.axes_.end(), b.axes_.begin(), b.axes_.end(), is_same);
+  if (!std::equal(a.axes_.begin(), a.axes_.end(), b.axes_.begin(), b.axes_.end(), is_same)) {
+    return false;
+  }
+  if (a.places_ == b.places_) return true;
+  for (std::int64_t position = 0; position < a.device_count_; ++position) {
+    if (a.device_id(position) != b.device_id(position)) return false;
+  }
+  return true;
 }
 
 std::string to_string(const Mesh& mesh, const AxisRef& ref) {

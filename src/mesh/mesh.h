@@ -4,6 +4,7 @@
 // asked for.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/name.h"
 #include "config/rules_config.h"
 #include "mesh/axis_type.h"
+#include "mesh/device_places.h"
 
 namespace shard {
 
@@ -39,6 +41,10 @@ class Mesh {
   Mesh() = default;
   /// `device_ids` in row-major order of the axes; empty means 0, 1, 2, ...
   explicit Mesh(std::vector<MeshAxisInfo> axes, std::vector<std::int64_t> device_ids = {});
+  /// `places` gives the ids when they are first asked for, nullptr: 0, 1, 2, ...; `hardware` may be
+  /// nullptr.
+  Mesh(std::vector<MeshAxisInfo> axes, std::shared_ptr<const DevicePlaces> places,
+       std::shared_ptr<const MeshHardware> hardware);
 
   const std::vector<MeshAxisInfo>& axes() const { return axes_; }
   std::int64_t device_count() const { return device_count_; }
@@ -53,7 +59,9 @@ class Mesh {
   /// Id of the device at row-major position `position`.
   std::int64_t device_id(std::int64_t position) const;
   /// Ids are positions: nobody gave the mesh an order of its own.
-  bool is_in_id_order() const { return device_ids_.empty(); }
+  bool is_in_id_order() const { return places_ == nullptr; }
+  /// The hardware the rules name, or nullptr.
+  const MeshHardware* hardware() const { return hardware_.get(); }
   /// Coordinate of that device along an axis or sub-axis.
   std::int64_t coordinate(std::int64_t position, const AxisRef& ref) const;
   /// Row-major number of the device's coordinates on `refs`, major first; 0 for none.
@@ -64,7 +72,8 @@ class Mesh {
 
  private:
   std::vector<MeshAxisInfo> axes_;
-  std::vector<std::int64_t> device_ids_;
+  std::shared_ptr<const DevicePlaces> places_;
+  std::shared_ptr<const MeshHardware> hardware_;
   std::vector<std::int64_t> strides_;
   std::int64_t device_count_ = 1;
 };
@@ -83,9 +92,13 @@ std::int64_t product(const std::vector<AxisRef>& refs);
 std::vector<std::vector<std::int64_t>> replica_groups(const Mesh& mesh,
                                                       const std::vector<AxisRef>& refs);
 
-/// Builds and checks the mesh of a rules file. Throws `Error` with all of: `duplicate-mesh-axis`,
-/// `bad-mesh-axis` (no name), `bad-mesh-size` (below 1), `mesh-too-large` (product over 2^31),
-/// `mesh-size` (the product is not the count that `devices` says), `unknown-devices` (not `cpu-N`).
+/// Builds and checks the mesh of a rules file, on the hardware it names: sizes of -1 are filled in,
+/// and the devices stand as JAX arranges them (see place_mesh.h). Throws `Error` with all of:
+/// `duplicate-mesh-axis`, `bad-mesh-axis` (no name), `bad-mesh-size` (below 1, two -1 in a group, a
+/// dcn size that does not divide), `mesh-too-large` (product over 2^31), `unknown-mesh-axis` (in
+/// `dcn`); or with the first of: `needs-device-count` (a -1 without hardware), `mesh-size` (the
+/// product is not the number of devices or slices), `unknown-devices`, `bad-device-order`,
+/// `topology-unassignable`, `multi-slice`, `no-contiguous-submeshes`.
 Mesh make_mesh(const RulesConfig& rules);
 
 }  // namespace shard

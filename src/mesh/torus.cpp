@@ -68,12 +68,12 @@ std::string whole_sizes_text(const Shape& remaining) {
 
 [[noreturn]] void refuse_whole(const Shape& torus, const Shape& remaining, const Shape& sizes,
                                std::size_t axis, const MeshOrigin& origin) {
-  throw Error("topology-unassignable", origin.at,
-              "Failed to find assignment of mesh " + axis_text(origin, axis) + " of " +
-                  tuple_text(sizes) + " (size " + std::to_string(sizes[axis]) +
-                  ") to whole axes of the torus " + torus_text(torus) +
-                  ": the axes still free carry " + whole_sizes_text(remaining),
-              "choose one of these sizes, or allow_split_physical_axes");
+  throw Error(
+      "topology-unassignable", origin.at,
+      "Failed to find assignment of mesh " + axis_text(origin, axis) + " of " + tuple_text(sizes) +
+          " (size " + std::to_string(sizes[axis]) + ") to whole axes of the torus " +
+          torus_text(torus) + ": the axes still free carry " + whole_sizes_text(remaining),
+      "choose one of these sizes, or let mesh axes share a torus axis (device_order: split)");
 }
 
 /// Whole torus axes per mesh axis; nothing when one finds none and splitting may be tried.
@@ -208,6 +208,12 @@ TorusPlacement place_on_torus(const Shape& torus, const Shape& sizes, bool allow
   const auto whole = whole_assignment(torus, sizes, allow_split, origin);
   if (whole) return place_whole(torus, *whole);
   return place_split(split_assignment(torus, sizes), sizes.size());
+}
+
+void check_on_torus(const Shape& torus, const Shape& sizes, bool allow_split,
+                    const MeshOrigin& origin) {
+  check_sizes(torus, sizes, origin);
+  whole_assignment(torus, sizes, allow_split, origin);
 }
 
 std::vector<std::int64_t> transposed_positions(const Shape& shape,

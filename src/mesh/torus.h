@@ -30,6 +30,10 @@ struct TorusPlacement {
 TorusPlacement place_on_torus(const Shape& torus, const Shape& sizes, bool allow_split,
                               const MeshOrigin& origin);
 
+/// The checks of `place_on_torus` alone, whatever the number of chips.
+void check_on_torus(const Shape& torus, const Shape& sizes, bool allow_split,
+                    const MeshOrigin& origin);
+
 /// Row-major positions of an array of `shape` after its axes were reordered: axis k of the result
 /// is axis `order[k]`.
 std::vector<std::int64_t> transposed_positions(const Shape& shape,

@@ -48,7 +48,8 @@ TEST_CASE("a 64x4 mesh needs split axes on a 16x16 torus") {
         "r.yaml:3:1: error: Failed to find assignment of mesh axis 'model' of (64, 4) (size 4) to "
         "whole axes of the torus 16x16x1: the axes still free carry 1, 16, 256 "
         "[topology-unassignable]\n"
-        "  hint: choose one of these sizes, or allow_split_physical_axes");
+        "  hint: choose one of these sizes, or let mesh axes share a torus axis (device_order: "
+        "split)");
   CHECK(create_device_mesh({16, 16}, chips).ids.size() == 256);
   CHECK(create_device_mesh({256, 1}, chips).ids.size() == 256);
   const DeviceMesh split = create_device_mesh({64, 4}, chips, {false, true});

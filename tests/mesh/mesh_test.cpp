@@ -143,13 +143,3 @@ TEST_CASE("a device count that is not the product is refused") {
         "[mesh-size]\n"
         "  hint: write devices: cpu-8, or change a size of the mesh");
 }
-
-TEST_CASE("devices that are not virtual cpus are refused") {
-  for (const std::string word : {"gpu", "cpu-", "cpu-08", "cpu-0", "cpu-8x", "cpu--8"}) {
-    CAPTURE(word);
-    CHECK(refusal(rules_with({{"x", 8}}, word)) ==
-          "r.yaml:2:10: error: devices '" + word +
-              "' are not known, expected cpu-COUNT [unknown-devices]\n"
-              "  hint: this mesh needs cpu-8");
-  }
-}
