@@ -17,26 +17,40 @@ bool may_fold(const Options& options) {
   return options.fold && !options.all && options.dump_stages.empty();
 }
 
-Plan make_plan(const Options& options, Sources& sources, bool fold) {
-  const PlanFiles files = find_plan_files(options);
-  log_info("model " + files.model + ", rules " + files.rules);
-  const ModelConfig config = read_model(merge_model_file(files.model, options.overrides, sources));
-  const RulesConfig rules = read_rules(merge_rules_file(files.rules, options.overrides, sources));
-  const StageDump dump(options);
+ModelInput read_model_input(const std::string& word, const Options& options, Sources& sources) {
+  ModelInput input;
+  input.file = find_file(word, model_files, shipped_roots());
+  log_info("model " + input.file);
+  input.config = read_model(merge_model_file(input.file, options.overrides, sources));
+  return input;
+}
 
+RulesConfig read_rules_input(const std::string& word, const Options& options, Sources& sources) {
+  const std::string file = find_file(word, rules_files, shipped_roots());
+  log_info("rules " + file);
+  return read_rules(merge_rules_file(file, options.overrides, sources));
+}
+
+Plan make_plan(const ModelInput& model, const RulesConfig& rules, const Options& options,
+               bool fold) {
+  const StageDump dump(options);
   Plan plan;
-  plan.model_file = files.model;
-  plan.rules_file = files.rules;
-  plan.rules_name = rules.name;
-  plan.seed = config.seed;
+  plan.model_file = model.file;
+  plan.rules = rules;
+  plan.seed = model.config.seed;
   plan.mesh = make_mesh(rules);
-  plan_functions(plan, config, rules, fold, dump);
+  plan_functions(plan, model.config, rules, fold, dump);
   plan.findings = find_all(plan.model, plan.main().sharded, plan.main().program, rules);
   if (options.capacity) {
     plan.fit = Fit{*options.capacity, plan.main().program.memory.peak};
     plan.device = options.device;
   }
   return plan;
+}
+
+Plan make_plan(const Options& options, Sources& sources, bool fold) {
+  const ModelInput model = read_model_input(options.arguments[0], options, sources);
+  return make_plan(model, read_rules_input(options.arguments[1], options, sources), options, fold);
 }
 
 }  // namespace shard

@@ -1,15 +1,35 @@
 #pragma once
 // From the user's files to a finished plan, stage by stage.
 
+#include <string>
+
 #include "cli/options.h"
+#include "config/model_config.h"
+#include "config/rules_config.h"
 #include "report/plan.h"
 #include "text/files.h"
 
 namespace shard {
 
-/// Reads the model and the rules that `options` names and plans both functions of the model.
-/// Throws `Error` with everything that is wrong in the first stage that finds anything. With `fold`
-/// equal iterations of a repeat are planned once, which is not enough to run the plan.
+/// The model a user named, as read.
+struct ModelInput {
+  std::string file;
+  ModelConfig config;
+};
+
+/// Reads the model that `word` names: a path, or a shipped one's name. Throws `Error` with
+/// everything that is wrong in the first stage that finds anything.
+ModelInput read_model_input(const std::string& word, const Options& options, Sources& sources);
+
+/// The same for rules.
+RulesConfig read_rules_input(const std::string& word, const Options& options, Sources& sources);
+
+/// Plans both functions of the model under these rules. With `fold` equal iterations of a repeat
+/// are planned once, which is not enough to run the plan. Throws `Error`.
+Plan make_plan(const ModelInput& model, const RulesConfig& rules, const Options& options,
+               bool fold);
+
+/// Of the model and the rules that the first two arguments name.
 Plan make_plan(const Options& options, Sources& sources, bool fold);
 
 /// Whether a report may be about folded iterations: not where every array and stage is asked for.

@@ -33,7 +33,7 @@ Json head_json(const std::string& command, const Plan& plan) {
   head["model"] = {{"name", plan.model.name},
                    {"file", plan.model_file},
                    {"parameters", plan.model.parameter_count}};
-  head["rules"] = {{"name", plan.rules_name}, {"file", plan.rules_file}};
+  head["rules"] = {{"name", plan.rules.name}, {"file", plan.rules.file}};
   head["mesh"] = {{"axes", axes}, {"devices", plan.mesh.device_count()}};
   return head;
 }

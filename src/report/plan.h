@@ -24,8 +24,7 @@ struct PlannedFunction {
 
 struct Plan {
   std::string model_file;
-  std::string rules_file;
-  std::string rules_name;
+  RulesConfig rules;
   Model model;  ///< its graphs moved on into the functions below; state, counts and names stay
   Mesh mesh;
   PlannedFunction apply;

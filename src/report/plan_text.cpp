@@ -60,7 +60,7 @@ std::string header_line(const Plan& plan, const Layout& layout) {
       "{}: {}, {}   mesh {}, {}, auto   rules {} ({})   semantics {}\n",
       emphasised(layout, plan.model.name, "1"), counted(plan.model.parameter_count, "parameter"),
       function, to_string(plan.mesh), counted(plan.mesh.device_count(), "cpu device"),
-      plan.rules_name, asks_rules(plan.main().sharded) ? "linen" : "none asked", semantics_name);
+      plan.rules.name, asks_rules(plan.main().sharded) ? "linen" : "none asked", semantics_name);
 }
 
 std::string findings_section(const Plan& plan, const Layout& layout) {

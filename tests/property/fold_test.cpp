@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 /// The finished plan, as `cli` makes it.
 Plan plan_of(const ModelConfig& model, const RulesConfig& rules, bool fold) {
   Plan plan;
-  plan.rules_name = rules.name;
+  plan.rules = rules;
   plan.mesh = make_mesh(rules);
   plan_functions(plan, model, rules, fold, StageDump(Options{}));
   plan.findings = find_all(plan.model, plan.main().sharded, plan.main().program, rules);
