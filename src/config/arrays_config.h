@@ -7,6 +7,7 @@
 
 #include "base/dtype.h"
 #include "base/tensor_type.h"
+#include "config/model_config.h"
 #include "config/rules_config.h"
 #include "config/spec.h"
 
@@ -22,10 +23,18 @@ struct ArrayConfig {
 };
 
 struct ArraysConfig {
-  std::string name;  ///< the file's stem
+  std::string name;  ///< the file's stem, if it does not say another
   std::string file;
   std::vector<ArrayConfig> arrays;
   std::vector<MeshAxisConfig> mesh;  ///< of a file of placements; empty otherwise
+  bool holds_activations = false;    ///< a dump of a program's values, no state
+
+  std::string from;  ///< another file whose arrays come first; empty: none
+  Location from_at;
+  std::vector<PathRuleConfig> axes;          ///< by glob; the first that matches wins
+  std::optional<DType> dtype;                ///< of arrays that do not say theirs
+  std::optional<OptimizerConfig> optimizer;  ///< whose state is derived
+  Naming naming = Naming::linen;             ///< whose train state it is
 };
 
 }  // namespace shard

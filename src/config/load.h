@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "config/arrays_config.h"
 #include "config/model_config.h"
 #include "config/rules_config.h"
 #include "text/files.h"
@@ -55,6 +56,13 @@ MergedDocument merge_rules_file(const std::string& path, const Overrides& overri
 /// `unknown-optimizer`, `unknown-loss`, `bad-rule`.
 ModelConfig read_model(const MergedDocument& document);
 RulesConfig read_rules(const MergedDocument& document);
+
+/// A model file is a list of arrays when it has the key `arrays` or `from`, else a program.
+bool lists_arrays(const MergedDocument& document);
+/// What `from` names is left to be read; it is a path relative to the file that names it. Raises
+/// the same, and `conflicting-keys` (keys of a program), `bad-path-rule`, `bad-range`,
+/// `too-many-arrays`, `duplicate-array`.
+ArraysConfig read_arrays(const MergedDocument& document);
 
 /// Throws `Error` `missing-key` when nothing gave the rules a mesh: neither the file nor what was
 /// laid over it.

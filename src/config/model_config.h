@@ -123,10 +123,14 @@ struct OutputConfig {
   Location at;
 };
 
+/// In a program one that can be run; in a list of arrays also one of which only the state is known.
 struct OptimizerConfig {
-  std::string kind;  ///< `sgd`, `momentum`, `adam`, `adamw`
+  std::string kind;  ///< `sgd`, `momentum`, `adam`, `adamw` ...
   std::vector<std::pair<std::string, double>> arguments;
   Location at;
+  std::vector<std::pair<std::string, DType>> dtypes{};  ///< `mu_dtype` and the like
+  bool is_scheduled = false;             ///< the learning rate is a schedule, which counts steps
+  std::vector<OptimizerConfig> parts{};  ///< of `chain` and `multi_steps`
 };
 
 struct TrainConfig {

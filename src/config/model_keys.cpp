@@ -12,9 +12,6 @@ constexpr std::array<std::string_view, 3> namings = {"linen", "nnx", "plain"};
 constexpr std::array<std::string_view, 4> float_dtypes = {"f32", "bf16", "f16", "f64"};
 constexpr std::array<std::string_view, 4> returned = {"state", "loss", "grads", "outputs"};
 
-constexpr std::string_view later_arrays =
-    "write the program with `inputs` and `layers`; models of arrays come later";
-
 constexpr std::array<KeyRow, 3> dtype_rows = {{
     {.name = "params", .kind = dtype, .help = "of the parameters", .default_value = "f32"},
     {.name = "compute", .kind = dtype, .help = "of the layers' arithmetic", .default_value = "f32"},
@@ -62,7 +59,7 @@ constexpr KeyTable train_table = {.name = "train",
                                   .help = "the train step; without it the model is only applied",
                                   .rows = train_rows};
 
-constexpr std::array<KeyRow, 18> model_rows = {{
+constexpr std::array<KeyRow, 19> model_rows = {{
     {.name = "name", .kind = text, .help = "the model's name; default: the file's"},
     {.name = "base", .kind = files, .help = "files this one is laid over, relative to it"},
     {.name = "set", .kind = settings, .help = "dotted paths to new values, applied after merging"},
@@ -101,9 +98,19 @@ constexpr std::array<KeyRow, 18> model_rows = {{
      .kind = anything,
      .help = "the inference function",
      .not_yet = "remove it: the layers themselves are applied"},
-    {.name = "arrays", .kind = anything, .help = "arrays alone", .not_yet = later_arrays},
-    {.name = "from", .kind = anything, .help = "arrays of a file", .not_yet = later_arrays},
-    {.name = "axes", .kind = anything, .help = "axes by glob", .not_yet = later_arrays},
+    {.name = "arrays",
+     .kind = arrays,
+     .help = "instead of a program: arrays by name, {0..31} in a name is 32 of them, "
+             "e.g. layers.{0..31}.kernel: bf16[embed=4096, mlp=14336]"},
+    {.name = "from",
+     .kind = text,
+     .help = "instead of a program: a file with arrays, a dump or a safetensors header"},
+    {.name = "axes",
+     .kind = path_rules,
+     .help = "of arrays: their axes by glob, the first that matches wins"},
+    {.name = "optimizer",
+     .kind = state_optimizer,
+     .help = "of arrays: whose state is derived from them, e.g. adamw"},
 }};
 
 constexpr std::array<KeyRow, 3> block_rows = {{

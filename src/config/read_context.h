@@ -23,6 +23,8 @@ struct ReadContext {
   std::string block;
   /// `defaults` of the file.
   LayerConfig defaults;
+  /// Dims of types may be sizes without a label, as arrays of checkpoints have them.
+  bool takes_bare_sizes = false;
 
   /// The argument of the block being read, or nullptr.
   const CountConfig* argument(std::string_view name) const;

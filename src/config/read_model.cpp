@@ -184,6 +184,16 @@ void read_program(const CheckedMap& map, ReadContext& context, ModelConfig& mode
   if (const TextNode* outputs = map.get("outputs")) model.outputs = read_outputs(*outputs, context);
 }
 
+void refuse_keys_of_arrays(const CheckedMap& map, Diagnostics& diagnostics) {
+  for (const std::string_view key : {"axes", "optimizer"}) {
+    if (map.get(key) == nullptr) continue;
+    diagnostics.error("conflicting-keys", map.key_at(key),
+                      "'" + std::string(key) + "' is of a list of arrays, and this is a program",
+                      "a list of arrays has the key arrays or from; a program's optimizer stands "
+                      "under train");
+  }
+}
+
 void read_settings(const CheckedMap& map, Diagnostics& diagnostics, ModelConfig& model) {
   if (const TextNode* name = map.get("name")) {
     model.name = read_text(*name, "'name'", diagnostics).value_or(model.name);
@@ -205,6 +215,7 @@ ModelConfig read_model(const MergedDocument& document) {
   Diagnostics diagnostics;
   diagnostics.append(document.problems);
   const CheckedMap map(document.root, model_table(), diagnostics);
+  refuse_keys_of_arrays(map, diagnostics);
   const Sizes sizes(map.get("sizes"), diagnostics);
   ReadContext context{diagnostics, sizes, {}, {}, {}};
   ModelConfig model;

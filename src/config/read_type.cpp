@@ -26,6 +26,7 @@ class DimParser {
     result.label = std::string(cursor_.take_word());
     result.at = cursor_.place(start, result.label.size());
     if (result.label.empty()) fail(cursor_.found() + ", expected a dim's label");
+    if (!is_identifier(result.label) && context_.takes_bare_sizes) return bare_size(result);
     if (!is_identifier(result.label)) {
       throw Error("type-syntax", result.at, "'" + result.label + "' is not a dim's label",
                   "a dim with a size of its own is written label=" + result.label);
@@ -55,6 +56,16 @@ class DimParser {
   }
 
  private:
+  // `4096`, `4096@fsdp`: the label is empty.
+  std::optional<DimConfig> bare_size(DimConfig dim) {
+    const auto size = read_positive(dim.label, dim.at, "a dim", context_.diagnostics);
+    dim.label.clear();
+    if (cursor_.take('@')) dim.placed = axes();
+    if (!size) return std::nullopt;
+    dim.size = *size;
+    return dim;
+  }
+
   std::optional<std::int64_t> own_size(const DimConfig& dim) {
     const std::size_t start = cursor_.offset();
     const std::string_view word = cursor_.take_word();
@@ -104,7 +115,9 @@ SpecConfig placement_of(const std::vector<DimConfig>& dims, const Location& at) 
     return {std::move(spec), at};
   }
   LogicalSpec spec;
-  for (const DimConfig& dim : dims) spec.names.emplace_back(LogicalAxis(dim.label));
+  for (const DimConfig& dim : dims) {
+    spec.names.push_back(dim.label.empty() ? std::nullopt : std::optional(LogicalAxis(dim.label)));
+  }
   return {std::move(spec), at};
 }
 

@@ -129,6 +129,9 @@ const char* const simple_definitions = R"({
   "type": {"description": "f32[batch@data, embed], bf16[embed=4096]; a list of dims is f32",
            "anyOf": [{"type": "string", "pattern": "^[a-z0-9]+\\[.*\\]$"},
                      {"type": "array", "items": {"type": "string"}}]},
+  "array_type": {"description": "bf16[4096, 1024], bf16[embed=4096, mlp=1024], f32[4096@fsdp]",
+                 "anyOf": [{"type": "string", "pattern": "^[a-z0-9]+\\[.*\\]$"},
+                           {"type": "array", "items": {"type": ["string", "integer"]}}]},
   "dims": {"description": "labels or positions",
            "anyOf": [{"type": ["string", "integer"]},
                      {"type": "array", "items": {"type": ["string", "integer"]}}]}
@@ -148,6 +151,15 @@ const char* const rule_definitions = R"({
                                             "optimizer", "outputs"]},
                  "additionalProperties": {"type": "array", "items": {"$ref": "#/$defs/rule"}}}
 })";
+
+/// A list of arrays has no keys of a program.
+Json without_program_keys() {
+  Json properties = Json::object();
+  for (const KeyRow& row : model_table().rows) {
+    if (arrays_table().find(row.name) == nullptr) properties[std::string(row.name)] = false;
+  }
+  return {{"properties", properties}};
+}
 
 Json file_schema(const KeyTable& table) {
   Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
@@ -169,9 +181,14 @@ std::string model_schema() {
   }
   definitions["initializer"] = calls_schema(initializer_tables());
   definitions["optimizer"] = calls_schema(optimizer_tables());
+  definitions["state_optimizer"] = calls_schema(state_optimizer_tables());
+  definitions["path_rule"] = Json::parse(rule_definitions)["path_rule"];
   definitions["loss"] = calls_schema(loss_tables());
   definitions["layer"] = layer_schema();
   definitions["block"] = block_schema();
+  for (const char* form : {"arrays", "from"}) {
+    schema["dependentSchemas"][form] = without_program_keys();
+  }
   schema["$defs"] = definitions;
   return schema.dump(2) + "\n";
 }

@@ -25,6 +25,13 @@ class TestFiles {
       return outline(read_model(merge_model_file(path, overrides, sources)));
     });
   }
+  /// What `show` makes of a list of arrays, or the rendered diagnostics.
+  template <class Show>
+  std::string arrays(Show show) const {
+    return answer([&](Sources& sources) {
+      return show(read_arrays(merge_model_file("m.yaml", {}, sources)));
+    });
+  }
   std::string rules(const std::string& path = "m.yaml", const Overrides& overrides = {},
                     const std::string& rule_set = "") const {
     return answer([&](Sources& sources) {

@@ -145,19 +145,19 @@ TEST_CASE("a file that is no map is refused") {
         R"(m.yaml:1:1: error: a model file holds a list, expected a map [wrong-type]
     1 | - relu
       | ^
-  hint: its keys: name, base, set, sizes, size_sets, dtype, inputs, defaults, naming, blocks, layers, outputs, train, seed
+  hint: its keys: name, base, set, sizes, size_sets, dtype, inputs, defaults, naming, blocks, layers, outputs, train, seed, arrays, from, axes, optimizer
 )");
   CHECK(TestFiles("hello\n").model() ==
         R"(m.yaml:1:1: error: a model file holds 'hello', expected a map [wrong-type]
     1 | hello
       | ^~~~~
-  hint: its keys: name, base, set, sizes, size_sets, dtype, inputs, defaults, naming, blocks, layers, outputs, train, seed
+  hint: its keys: name, base, set, sizes, size_sets, dtype, inputs, defaults, naming, blocks, layers, outputs, train, seed, arrays, from, axes, optimizer
 )");
   CHECK(TestFiles("- a\n").rules() ==
         R"(m.yaml:1:1: error: a rules file holds a list, expected a map [wrong-type]
     1 | - a
       | ^
-  hint: its keys: mesh, rules, rules_for, paths, unmatched, misfit, resolver, devices, dcn, device_order, axis_types, base, set, rule_sets
+  hint: its keys: mesh, rules, rules_for, paths, unmatched, misfit, resolver, devices, dcn, device_order, axis_types, findings, base, set, rule_sets
 )");
 }
 

@@ -243,10 +243,10 @@ train: {loss: {cross_entropy: {targets: x}}, optimizer: {chain: [adam: 1]}, micr
     4 | apply: {}
       | ^~~~~
   hint: remove it: the layers themselves are applied
-m.yaml:5:1: error: 'axes' is not supported yet in a model file [not-yet]
+m.yaml:5:1: error: 'axes' is of a list of arrays, and this is a program [conflicting-keys]
     5 | axes: []
       | ^~~~
-  hint: write the program with `inputs` and `layers`; models of arrays come later
+  hint: a list of arrays has the key arrays or from; a program's optimizer stands under train
 m.yaml:6:16: error: loss 'cross_entropy' is not supported yet [not-yet]
     6 | train: {loss: {cross_entropy: {targets: x}}, optimizer: {chain: [adam: 1]}, microbatches: 2}
       |                ^~~~~~~~~~~~~
@@ -259,19 +259,6 @@ m.yaml:6:91: error: 'microbatches' cannot be 2 yet [not-yet]
     6 | train: {loss: {cross_entropy: {targets: x}}, optimizer: {chain: [adam: 1]}, microbatches: 2}
       |                                                                                           ^
   hint: only 1 is supported, which is the default
-)");
-  CHECK(TestFiles(R"(arrays: {w: "bf16[3, 4]"}
-from: x.json
-)")
-            .model() ==
-        R"(m.yaml:1:1: error: 'arrays' is not supported yet in a model file [not-yet]
-    1 | arrays: {w: "bf16[3, 4]"}
-      | ^~~~~~
-  hint: write the program with `inputs` and `layers`; models of arrays come later
-m.yaml:2:1: error: 'from' is not supported yet in a model file [not-yet]
-    2 | from: x.json
-      | ^~~~
-  hint: write the program with `inputs` and `layers`; models of arrays come later
 )");
   CHECK(TestFiles(R"(sizes: {a: 4, b: 8}
 inputs: {x: [a, b]}
