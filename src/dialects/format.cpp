@@ -62,7 +62,7 @@ struct Word {
 };
 
 // Keys at the top of a YAML map, the telling ones first.
-constexpr std::array<Word, 27> yaml_keys = {{
+constexpr std::array<Word, 35> yaml_keys = {{
     {"logical_axis_rules", Format::framework, "a configuration in MaxText's form"},
     {"mesh_axes", Format::framework, "a configuration in MaxText's form"},
     {"base_config", Format::framework, "a configuration in MaxText's form"},
@@ -72,12 +72,20 @@ constexpr std::array<Word, 27> yaml_keys = {{
     {"rule_sets", Format::our_rules, "a rules file of shard-plan"},
     {"mesh", Format::our_rules, "a rules file of shard-plan"},
     {"paths", Format::our_rules, "a rules file of shard-plan"},
+    {"rules_for", Format::our_rules, "a rules file of shard-plan"},
+    {"unmatched", Format::our_rules, "a rules file of shard-plan"},
+    {"misfit", Format::our_rules, "a rules file of shard-plan"},
+    {"resolver", Format::our_rules, "a rules file of shard-plan"},
+    {"dcn", Format::our_rules, "a rules file of shard-plan"},
+    {"device_order", Format::our_rules, "a rules file of shard-plan"},
+    {"axis_types", Format::our_rules, "a rules file of shard-plan"},
     {"layers", Format::our_model, "a model file of shard-plan"},
     {"blocks", Format::our_model, "a model file of shard-plan"},
     {"inputs", Format::our_model, "a model file of shard-plan"},
     {"sizes", Format::our_model, "a model file of shard-plan"},
     {"arrays", Format::our_arrays, "a list of arrays of shard-plan"},
     {"from", Format::our_arrays, "a list of arrays of shard-plan"},
+    {"devices", Format::our_rules, "a rules file of shard-plan"},
     {"base", Format::our_rules, "a file of shard-plan"},
     {"set", Format::our_rules, "a file of shard-plan"},
     {"base_emb_dim", Format::framework, "a model configuration of MaxText"},

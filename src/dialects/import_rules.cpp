@@ -5,9 +5,7 @@
 
 #include "base/nearest.h"
 #include "config/in_file_order.h"
-#include "config/overrides.h"
-#include "config/read_rules.h"
-#include "config/sizes.h"
+#include "config/layered_rules.h"
 #include "dialects/maxtext_files.h"
 #include "dialects/maxtext_keys.h"
 #include "dialects/maxtext_mesh.h"
@@ -61,34 +59,14 @@ const TextEntry& chosen_list(const MaxTextConfig& config, const ImportOptions& o
   return *chosen;
 }
 
-// The command line's `data=4,model=2` takes the place of the file's mesh, its rules follow.
-void apply_overrides(const Overrides& overrides, RulesConfig& rules, Sources& sources,
-                     Diagnostics& diagnostics) {
-  TextNode added;
-  added.kind = TextNode::Kind::map;
-  override_mesh(added, overrides.mesh, sources, diagnostics);
-  add_rules(added, overrides.add_rules, sources, diagnostics);
-  if (const TextNode* mesh = added.find("mesh")) {
-    rules.mesh.clear();
-    for (const TextEntry& axis : mesh->entries) {
-      const auto size = read_positive(axis.value.scalar, axis.value.at,
-                                      "mesh axis '" + axis.key + "'", diagnostics);
-      rules.mesh.push_back({MeshAxis(axis.key), size.value_or(1), axis.key_at});
-    }
-  }
-  if (const TextNode* list = added.find("rules")) {
-    for (const TextNode& item : list->items) {
-      if (auto rule = read_rule(item, diagnostics)) rules.rules.push_back(std::move(*rule));
-    }
-  }
-}
-
 // The mesh of a configuration in MaxText's form, unless the command line has one.
 void take_mesh(const MaxTextConfig& config, const ImportOptions& options, RulesConfig& rules,
                Diagnostics& diagnostics) {
   if (!options.overrides.mesh.empty()) return;
   MaxTextMesh mesh = read_maxtext_mesh(config, options, diagnostics);
   rules.mesh = std::move(mesh.axes);
+  rules.dcn = std::move(mesh.dcn);
+  if (mesh.may_split) rules.device_order = DeviceOrder::split;
   rules.devices = std::move(mesh.devices);
   rules.devices_at = mesh.devices_at;
   if (mesh.has_pipeline) apply_pipeline(rules, diagnostics);
@@ -130,6 +108,40 @@ void fail_unknown_format(const std::string& path, const Sniffed& found,
               "this looks like " + found.looks_like + ", expected " + expected);
 }
 
+namespace {
+
+RulesConfig import_own(const std::string& path, const ImportOptions& options, Sources& sources,
+                       Diagnostics& diagnostics) {
+  for (const TextEntry& entry : read_settings(options.settings, sources).entries) {
+    diagnostics.warning("unused-setting", entry.key_at,
+                        "'" + entry.key + "' is a key of other programs' rules, not of ours",
+                        "change our rules with --mesh and --add-rule");
+  }
+  RulesConfig rules = read_rules(merge_rules_file(path, {}, sources, options.selected));
+  diagnostics.append(rules.remarks);
+  return rules;
+}
+
+RulesConfig import_foreign(const std::string& path, const ImportOptions& options, Sources& sources,
+                           ImportedRules& result, Diagnostics& diagnostics) {
+  if (result.format == Format::framework) {
+    import_framework(path, options, sources, result, diagnostics);
+  } else if (result.format == Format::python) {
+    import_python(path, options, sources, result, diagnostics);
+  } else {
+    fail_unknown_format(path, {result.format, result.looks_like},
+                        "rules: our YAML, a MaxText configuration, or lists of pairs in Python");
+  }
+  RulesConfig rules = std::move(result.rules);
+  rules.file = path;
+  rules.name = std::filesystem::path(path).stem().string();
+  if (!options.selected.empty()) rules.name += '#' + options.selected;
+  rules.given.mesh = !rules.mesh.empty();
+  return rules;
+}
+
+}  // namespace
+
 ImportedRules import_rules(const std::string& path, const ImportOptions& options,
                            Sources& sources) {
   const std::string& text = sources.load(path);
@@ -139,28 +151,13 @@ ImportedRules import_rules(const std::string& path, const ImportOptions& options
   result.looks_like = found.looks_like;
   Diagnostics diagnostics;
   if (found.format == Format::our_rules) {
-    result.rules = read_rules(merge_rules_file(path, options.overrides, sources));
+    result.rules = import_own(path, options, sources, diagnostics);
     result.files.push_back(path);
-    for (const TextEntry& entry : read_settings(options.settings, sources).entries) {
-      diagnostics.warning("unused-setting", entry.key_at,
-                          "'" + entry.key + "' is a key of other programs' rules, not of ours",
-                          "change our rules with --mesh and --add-rule");
-    }
-    result.remarks = diagnostics.all();
-    return result;
-  }
-  if (found.format == Format::framework) {
-    import_framework(path, options, sources, result, diagnostics);
-  } else if (found.format == Format::python) {
-    import_python(path, options, sources, result, diagnostics);
   } else {
-    fail_unknown_format(path, found,
-                        "rules: our YAML, a MaxText configuration, or lists of pairs in Python");
+    result.rules = import_foreign(path, options, sources, result, diagnostics);
   }
-  apply_overrides(options.overrides, result.rules, sources, diagnostics);
+  override_rules(result.rules, options.overrides, sources, diagnostics);
   throw_in_file_order(diagnostics);
-  result.rules.file = path;
-  result.rules.name = std::filesystem::path(path).stem().string();
   result.remarks = diagnostics.all();
   return result;
 }

@@ -33,9 +33,11 @@ struct ImportOptions {
   /// `KEY=VALUE` of the framework's own keys (`ici_fsdp_parallelism=4`), as its command line takes
   /// them. In messages they are the lines of the pseudo file `--rules-set`.
   std::vector<std::string> settings;
-  /// `mesh` and `add_rules` are applied last, whatever the format.
+  /// Applied last, whatever the format (see `override_rules`); a `mesh` takes the place of the
+  /// file's, which then is not read.
   Overrides overrides;
-  /// Which rules of a file that has several: a name (`logical_axis_rules_full`) or a line number.
+  /// Which rules of a file that has several: a rule set of ours, a name
+  /// (`logical_axis_rules_full`), a line number.
   std::string selected;
 };
 

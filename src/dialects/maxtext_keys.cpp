@@ -6,15 +6,16 @@
 namespace shard {
 namespace {
 
-constexpr std::array<std::string_view, 9> plain_keys = {"base_config",
-                                                        "model_name",
-                                                        "mesh_axes",
-                                                        "logical_axis_rules",
-                                                        "override_logical_axis_rules",
-                                                        "custom_mesh_and_rule",
-                                                        "compile_topology",
-                                                        "compile_topology_num_slices",
-                                                        "num_slices"};
+constexpr std::array<std::string_view, 10> plain_keys = {"base_config",
+                                                         "model_name",
+                                                         "mesh_axes",
+                                                         "logical_axis_rules",
+                                                         "override_logical_axis_rules",
+                                                         "custom_mesh_and_rule",
+                                                         "compile_topology",
+                                                         "compile_topology_num_slices",
+                                                         "num_slices",
+                                                         "allow_split_physical_axes"};
 
 }  // namespace
 

@@ -217,6 +217,8 @@ MaxTextMesh MeshReader::read() {
   const Hardware found = hardware();
   mesh.devices = found.name;
   mesh.devices_at = found.at;
+  const std::string split = config_.text("allow_split_physical_axes");
+  mesh.may_split = split == "true" || split == "True";
   Group ici = group("ici", "fsdp");
   Group dcn = group("dcn", "data");
   const bool is_open =
@@ -238,6 +240,7 @@ MaxTextMesh MeshReader::read() {
                          "mesh axis '" + axes_[i].name.text() + "' has more than 2^63 devices");
     }
     mesh.axes.push_back({axes_[i].name, total, ici.places[i]});
+    if (dcn.sizes[i] != 1) mesh.dcn.push_back({axes_[i].name, dcn.sizes[i], dcn.places[i]});
     const bool is_stage = axes_[i].name.text() == "stage";
     mesh.has_pipeline = mesh.has_pipeline || (is_stage && (ici.sizes[i] > 1 || dcn.sizes[i] > 1));
   }

@@ -11,6 +11,8 @@ namespace shard {
 
 struct MaxTextMesh {
   std::vector<MeshAxisConfig> axes;  ///< totals; -1 where only the number of devices decides
+  std::vector<MeshAxisConfig> dcn;   ///< the axes that cross slices, with how much of them does
+  bool may_split = false;            ///< `allow_split_physical_axes`
   std::string devices;               ///< hardware by name, empty when unknown
   Location devices_at;
   bool has_pipeline = false;

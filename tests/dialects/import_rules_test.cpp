@@ -126,4 +126,65 @@ TEST_CASE("written rules read back the same") {
   CHECK(back.rules_for.size() == 2);
 }
 
+TEST_CASE("every key of a rules file reads back the same") {
+  const std::string text =
+      "mesh: {data: 4, fsdp: -1, model: 4}\n"
+      "rules:\n"
+      "  - [batch, data]\n"
+      "paths:\n"
+      "  - [\"*.weight\", \"P('fsdp', ('data', 'model'))\"]\n"
+      "  - [\"*.bias\", [embed, null]]\n"
+      "  - [\"*.scale\", null]\n"
+      "unmatched: error\n"
+      "misfit: drop-axes\n"
+      "resolver: nnx\n"
+      "devices: 4xv5e-16\n"
+      "dcn: {data: 4}\n"
+      "device_order: split\n"
+      "axis_types: {data: explicit, model: manual}\n";
+  CHECK(imported("r.yaml", {{"r.yaml", text}}) == text);
+  const std::string listed =
+      "mesh: {data: 4}\nrules: []\nmisfit: pad\ndevice_order: [3, 2, 1, 0]\naxis_types: explicit\n";
+  CHECK(imported("r.yaml", {{"r.yaml", listed}}) == listed);
+}
+
+TEST_CASE("a rule set of ours is asked for like a list of another program") {
+  const std::string text =
+      "rule_sets:\n"
+      "  train: {mesh: {data: 8}, rules: [[batch, data]]}\n"
+      "  decode: {mesh: {model: 8}, rules: [[mlp, model]]}\n";
+  ImportOptions options;
+  options.selected = "decode";
+  CHECK(imported("r.yaml", {{"r.yaml", text}}, options) ==
+        "mesh: {model: 8}\nrules:\n  - [mlp, model]\n");
+}
+
+TEST_CASE("sizes across slices come with a configuration in the form of MaxText") {
+  ImportOptions options;
+  options.devices = "2xv5e-8";
+  CHECK(imported("r.yml",
+                 {{"r.yml",
+                   "mesh_axes: [data, fsdp]\n"
+                   "logical_axis_rules: [[a, fsdp]]\n"
+                   "dcn_data_parallelism: -1\n"
+                   "ici_fsdp_parallelism: -1\n"
+                   "allow_split_physical_axes: true\n"}},
+                 options) ==
+        "mesh: {data: 2, fsdp: 8}\n"
+        "rules:\n"
+        "  - [a, fsdp]\n"
+        "devices: 2xv5e-8\n"
+        "dcn: {data: 2}\n"
+        "device_order: split\n");
+}
+
+TEST_CASE("a base that builds on itself is told with the way round") {
+  CHECK(imported("a.yml", {{"a.yml", "base_config: b.yml\nmesh_axes: [x]\n"},
+                           {"b.yml", "base_config: a.yml\n"}}) ==
+        "b.yml:1:14: error: base_config comes back to 'a.yml' [base-cycle]\n"
+        "    1 | base_config: a.yml\n"
+        "      |              ^~~~~\n"
+        "  hint: a.yml -> b.yml -> a.yml\n");
+}
+
 }  // namespace shard

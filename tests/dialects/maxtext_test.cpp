@@ -43,21 +43,24 @@ TEST_CASE("one size of each group is filled from the devices") {
   CHECK(of_base(with({})) ==
         "mesh: {data: 1, stage: 1, fsdp: 16, tensor: 1}\n" + base_rules + "devices: v5e-16\n");
   CHECK(of_base(with({"ici_tensor_parallelism=4"}, "v5e-16", 3)) ==
-        "mesh: {data: 3, stage: 1, fsdp: 4, tensor: 4}\n" + base_rules + "devices: \"3xv5e-16\"\n");
-  CHECK(of_base(with({}, "2xv5p-16")) ==
-        "mesh: {data: 2, stage: 1, fsdp: 8, tensor: 1}\n" + base_rules + "devices: \"2xv5p-16\"\n");
-  CHECK(of_base(with({}, "a3", 2)) ==
-        "mesh: {data: 2, stage: 1, fsdp: 8, tensor: 1}\n" + base_rules + "devices: \"2x8xh100\"\n");
+        "mesh: {data: 3, stage: 1, fsdp: 4, tensor: 4}\n" + base_rules +
+            "devices: 3xv5e-16\ndcn: {data: 3}\n");
+  CHECK(of_base(with({}, "2xv5p-16")) == "mesh: {data: 2, stage: 1, fsdp: 8, tensor: 1}\n" +
+                                             base_rules + "devices: 2xv5p-16\ndcn: {data: 2}\n");
+  CHECK(of_base(with({}, "a3", 2)) == "mesh: {data: 2, stage: 1, fsdp: 8, tensor: 1}\n" +
+                                          base_rules + "devices: 2x8xh100\ndcn: {data: 2}\n");
   ImportOptions counted;
   counted.devices_per_slice = 6;
   counted.slices = 5;
-  CHECK(of_base(counted) == "mesh: {data: 5, stage: 1, fsdp: 6, tensor: 1}\n" + base_rules);
+  CHECK(of_base(counted) ==
+        "mesh: {data: 5, stage: 1, fsdp: 6, tensor: 1}\n" + base_rules + "dcn: {data: 5}\n");
 }
 
 TEST_CASE("the file itself may name its hardware") {
   CHECK(imported("a.yml", {{"a.yml", base + "compile_topology: 'v5e-4'\n"
                                             "compile_topology_num_slices: 2\n"}}) ==
-        "mesh: {data: 2, stage: 1, fsdp: 4, tensor: 1}\n" + base_rules + "devices: \"2xv5e-4\"\n");
+        "mesh: {data: 2, stage: 1, fsdp: 4, tensor: 1}\n" + base_rules +
+            "devices: 2xv5e-4\ndcn: {data: 2}\n");
 }
 
 TEST_CASE("a size that only the devices decide stays open with a note") {
@@ -76,6 +79,7 @@ TEST_CASE("sizes across slices tell the slices when nobody does") {
   options.settings = {"dcn_fsdp_parallelism=4"};
   CHECK(of_base(options) ==
         "mesh: {data: 1, stage: 1, fsdp: 32, tensor: 1}\n" + base_rules +
+            "dcn: {fsdp: 4}\n"
             "base.yml:9:23: note: 'dcn_data_parallelism' is filled in for 4 slices, the fewest "
             "that the sizes across slices allow [one-slice-assumed]\n"
             "    9 | dcn_data_parallelism: -1\n"
@@ -229,7 +233,7 @@ TEST_CASE("a custom file replaces the mesh and the rules") {
 TEST_CASE("a custom file alone has MaxText's default sizes") {
   CHECK(imported("c.yml", {{"c.yml", "mesh_axes: ['data', 'fsdp']\nlogical_axis_rules: []\n"}},
                  with({}, "v5e-8", 2)) ==
-        "mesh: {data: 2, fsdp: 8}\nrules: []\ndevices: \"2xv5e-8\"\n");
+        "mesh: {data: 2, fsdp: 8}\nrules: []\ndevices: 2xv5e-8\ndcn: {data: 2}\n");
 }
 
 TEST_CASE("rules of a program that sizes its mesh elsewhere leave it open") {

@@ -60,12 +60,12 @@ TEST_CASE("a configuration in Python sizes its mesh as MaxText does") {
   CHECK(imported("a.py", {{"a.py", config}}, options) ==
         "mesh: {data: 2, fsdp: 4, tensor: 2}\n"
         "rules:\n  - [batch, data]\n  - [embed, fsdp]\n"
-        "devices: \"2xv5e-8\"\n");
+        "devices: 2xv5e-8\ndcn: {data: 2}\n");
   options.settings = {"ici_tensor_parallelism=8"};
   CHECK(imported("a.py", {{"a.py", config}}, options) ==
         "mesh: {data: 2, fsdp: 1, tensor: 8}\n"
         "rules:\n  - [batch, data]\n  - [embed, fsdp]\n"
-        "devices: \"2xv5e-8\"\n");
+        "devices: 2xv5e-8\ndcn: {data: 2}\n");
 }
 
 TEST_CASE("keywords of a rules class are rules") {
