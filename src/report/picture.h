@@ -1,13 +1,16 @@
 #pragma once
-// Pictures of shardings, byte for byte as JAX's `visualize_sharding` draws them (spec section 4).
+// Pictures of arrays: byte for byte as JAX's `visualize_sharding` draws them, and ours.
 
 #include <string>
 
 #include "mesh/mesh.h"
+#include "report/drawing.h"
+#include "report/fitted_text.h"
 #include "shard/sharding.h"
 
 namespace shard {
 
+/// Of JAX's pictures.
 struct PictureOptions {
   double scale = 1.0;
   int min_width = 9;
@@ -22,11 +25,8 @@ std::string jax_picture(const Mesh& mesh, const Sharding& sharding, const Shape&
                         const PictureOptions& options);
 bool has_jax_picture(const Shape& shape);
 
-/// Ours, for any rank: a line with what happens to each dim, then one cell per distinct piece with
-/// the ids of the devices that hold it (`0-3,8-11`), mesh coordinates at the edges, dims beyond the
-/// last two as pages. Large grids are cut. Used by default and wherever JAX has no picture; takes
-/// `max_width` from the options. The sharding must divide evenly.
-std::string picture(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
-                    const PictureOptions& options);
+/// Ours, for any array on any mesh: never empty, never refused (see array_drawing.h).
+std::string plain_picture(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
+                          const DrawingLimits& limits, const Page& page);
 
 }  // namespace shard

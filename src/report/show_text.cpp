@@ -43,6 +43,10 @@ std::string alike_text(const std::vector<ArrayRow>& state, const std::vector<Arr
   return text;
 }
 
+DrawingLimits limits_of(const Layout& layout) {
+  return layout.unfold ? no_limits : DrawingLimits{};
+}
+
 std::string caption(const ArrayRow& row, const std::string& alike, const Layout& layout) {
   return fmt::format("{}  {}  {}  local {}{}\n", emphasised(layout, row.name, "1"),
                      to_string(row.type), row.spec, to_string(row.local),
@@ -51,13 +55,15 @@ std::string caption(const ArrayRow& row, const std::string& alike, const Layout&
 
 std::string drawing(const Plan& plan, const ArrayRow& row, const ShowOptions& options,
                     const Layout& layout) {
-  PictureOptions picture_options;
-  picture_options.max_width = options.width;
-  picture_options.color = layout.color;
   const Shape& shape = row.type.shape;
-  return options.jax_style && has_jax_picture(shape)
-             ? jax_picture(plan.mesh, row.sharding, shape, picture_options)
-             : picture(plan.mesh, row.sharding, shape, picture_options);
+  if (options.jax_style && has_jax_picture(shape)) {
+    PictureOptions picture_options;
+    picture_options.max_width = options.width;
+    picture_options.color = layout.color;
+    return jax_picture(plan.mesh, row.sharding, shape, picture_options);
+  }
+  return plain_picture(plan.mesh, row.sharding, shape, limits_of(layout),
+                       {options.width, layout.color, &options.strokes()});
 }
 
 }  // namespace
