@@ -9,15 +9,26 @@ namespace shard {
 
 /// Large state that several devices hold whole pieces of, by the axes it is copied over.
 std::vector<Finding> find_replicated_large(const PlanFacts& facts, const FindingKind& kind);
+/// Optimizer state that could be split where its parameter is whole.
+std::vector<Finding> find_optimizer_follows_replicated(const PlanFacts& facts,
+                                                       const FindingKind& kind);
 
 // about the rules
 std::vector<Finding> find_rules_never_used(const PlanFacts& facts, const FindingKind& kind);
 std::vector<Finding> find_rules_shadowed(const PlanFacts& facts, const FindingKind& kind);
+std::vector<Finding> find_axes_of_size_one_that_block(const PlanFacts& facts,
+                                                      const FindingKind& kind);
 std::vector<Finding> find_unmatched_names(const PlanFacts& facts, const FindingKind& kind);
+std::vector<Finding> find_resolvers_that_disagree(const PlanFacts& facts, const FindingKind& kind);
+std::vector<Finding> find_paths_that_match_nothing(const PlanFacts& facts, const FindingKind& kind);
+
+// about the arrays
+std::vector<Finding> find_missing_names(const PlanFacts& facts, const FindingKind& kind);
+std::vector<Finding> find_arrays_without_axes(const PlanFacts& facts, const FindingKind& kind);
+std::vector<Finding> find_uneven(const PlanFacts& facts, const FindingKind& kind);
 
 // about the mesh
 std::vector<Finding> find_axes_unused(const PlanFacts& facts, const FindingKind& kind);
-std::vector<Finding> find_axes_of_size_one(const PlanFacts& facts, const FindingKind& kind);
 std::vector<Finding> find_no_input_split(const PlanFacts& facts, const FindingKind& kind);
 
 }  // namespace shard

@@ -1,53 +1,105 @@
 #include "check/findings.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
+#include <map>
+#include <optional>
 
+#include "base/nearest.h"
 #include "check/finders.h"
 
 namespace shard {
 namespace {
 
-constexpr std::array<FindingKind, 7> kinds = {{
-    {"axis-unused", Severity::warning,
-     "a mesh axis that splits no array: its devices all do the same work", find_axes_unused},
-    {"no-input-split", Severity::warning,
-     "no input is split, so every device computes the whole batch", find_no_input_split},
-    {"replicated-large", Severity::warning,
-     "large state held several times; a note when only axes that split the batch are concerned",
-     find_replicated_large},
-    {"unmatched-name", Severity::note,
-     "logical axes that no rule names; a warning when an unused rule has nearly the same name",
-     find_unmatched_names},
-    {"rule-never-used", Severity::note, "a rule whose logical axis no array has",
-     find_rules_never_used},
-    {"rule-shadowed", Severity::note,
-     "a rule that never decides anything: earlier rules or taken mesh axes always win",
-     find_rules_shadowed},
-    {"size-1-axis", Severity::note, "a mesh axis of one device, which splits nothing",
-     find_axes_of_size_one},
-}};
+/// The last word about each id that a level was given for.
+using Levels = std::map<std::string, FindingLevel, std::less<>>;
+
+/// Whether the model's builder or a reader may say something under this id.
+bool is_remark(std::string_view id, const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Finding& one) { return one.id == id; });
+}
+
+Levels checked_levels(std::span<const FindingLevelConfig> levels,
+                      const std::vector<Finding>& findings) {
+  Levels last;
+  std::vector<std::string> known;
+  for (const FindingKind& kind : finding_table()) known.emplace_back(kind.id);
+  Diagnostics diagnostics;
+  for (const FindingLevelConfig& one : levels) {
+    const FindingKind* kind = finding_kind(one.id);
+    if (kind == nullptr && !is_remark(one.id, findings)) {
+      const std::string hint = did_you_mean(one.id, known, "", 0);
+      const std::string list = "`shard-plan findings --list` lists them";
+      diagnostics.error("unknown-finding", one.at, "there is no finding called '" + one.id + "'",
+                        hint.empty() ? list : hint + ' ' + list);
+    } else if (kind != nullptr && kind->find == nullptr && one.level != FindingLevel::error) {
+      diagnostics.error("fixed-level", one.at,
+                        "'" + one.id + "' is always an error: there is no plan where it occurs",
+                        std::string(kind->act));
+    }
+    last.insert_or_assign(one.id, one.level);
+  }
+  diagnostics.throw_if_errors();
+  return last;
+}
+
+std::optional<Severity> severity_of(FindingLevel level) {
+  switch (level) {
+    case FindingLevel::off:
+      return {};
+    case FindingLevel::note:
+      return Severity::note;
+    case FindingLevel::warn:
+      return Severity::warning;
+    case FindingLevel::error:
+      break;
+  }
+  return Severity::error;
+}
+
+void add_remarks(const std::vector<Diagnostic>& remarks, std::vector<Finding>& all) {
+  for (const Diagnostic& one : remarks) {
+    all.push_back({one.severity, one.id, one.at, one.message, one.hint, Bytes(0)});
+  }
+}
 
 }  // namespace
 
-std::span<const FindingKind> finding_table() { return kinds; }
-
 std::vector<Finding> find_all(const Model& model, const ShardedGraph& sharded,
-                              const Program& program, const RulesConfig& rules) {
+                              const Program& program, const RulesConfig& rules,
+                              std::span<const FindingLevelConfig> levels) {
   const PlanFacts facts{model, sharded, program, rules};
   std::vector<Finding> all;
-  for (const Diagnostic& note : model.notes) {
-    all.push_back({note.severity, note.id, note.at, note.message, note.hint, Bytes(0)});
-  }
-  for (const FindingKind& kind : kinds) {
+  add_remarks(model.notes, all);
+  add_remarks(rules.remarks, all);
+  for (const FindingKind& kind : finding_table()) {
+    if (kind.find == nullptr) continue;
     std::vector<Finding> found = kind.find(facts, kind);
     std::move(found.begin(), found.end(), std::back_inserter(all));
   }
-  std::stable_sort(all.begin(), all.end(), [](const Finding& a, const Finding& b) {
+  std::vector<FindingLevelConfig> all_levels = rules.findings;
+  all_levels.insert(all_levels.end(), levels.begin(), levels.end());
+  return apply_levels(std::move(all), all_levels);
+}
+
+std::vector<Finding> apply_levels(std::vector<Finding> findings,
+                                  std::span<const FindingLevelConfig> levels) {
+  const Levels last = checked_levels(levels, findings);
+  std::vector<Finding> heard;
+  for (Finding& one : findings) {
+    const auto level = last.find(one.id);
+    if (level != last.end()) {
+      const std::optional<Severity> severity = severity_of(level->second);
+      if (!severity) continue;
+      one.severity = *severity;
+    }
+    heard.push_back(std::move(one));
+  }
+  std::stable_sort(heard.begin(), heard.end(), [](const Finding& a, const Finding& b) {
     return a.severity != b.severity ? a.severity < b.severity : a.cost > b.cost;
   });
-  return all;
+  return heard;
 }
 
 }  // namespace shard

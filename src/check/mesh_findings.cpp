@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "check/finders.h"
 #include "check/mesh_use.h"
+#include "check/saving.h"
 
 namespace shard {
 namespace {
@@ -26,6 +28,48 @@ std::string cause_of(const PlanFacts& facts, const MeshAxis& axis) {
                                                  : rule_text + ", but never decides";
   }
   return "no rule brings it to a logical axis";
+}
+
+/// `; model splits only hidden`: what the axes are used for instead.
+std::string uses_text(const ShardedGraph& sharded) {
+  std::string text;
+  for (const MeshAxisInfo& axis : sharded.mesh.axes()) {
+    std::set<std::string> names;
+    for (const RuleDecision& decision : sharded.decisions) {
+      for (std::size_t dim = 0; dim < decision.dims.size(); ++dim) {
+        const auto& axes = decision.dims[dim].target.axes;
+        const bool is_used = std::find(axes.begin(), axes.end(), axis.name) != axes.end();
+        if (is_used && decision.names.names[dim]) names.insert(decision.names.names[dim]->text());
+      }
+    }
+    if (axis.size <= 1 || names.empty()) continue;
+    text += "; " + axis.name.text() + " splits only";
+    for (const std::string& name : names) text += (name == *names.begin() ? " " : ", ") + name;
+  }
+  return text;
+}
+
+/// The rule for the axis that would save most: of a name that no rule decides.
+std::string rule_for(const PlanFacts& facts, const MeshAxis& axis) {
+  PartitionEntry target;
+  target.axes.push_back(axis);
+  std::map<std::string, Bytes> by_name;
+  for (const auto& [number, leaves] : leaves_by_decision(facts.sharded, facts.model)) {
+    const RuleDecision& decision = facts.sharded.decisions[static_cast<std::size_t>(number)];
+    for (std::size_t dim = 0; dim < decision.dims.size(); ++dim) {
+      if (decision.dims[dim].rule > 0 || !decision.names.names[dim]) continue;
+      for (const PlacedLeaf& leaf : leaves) {
+        const auto axes = free_axes(facts.sharded.mesh, leaf, target);
+        const auto bytes = saving(facts.sharded.mesh, leaf, dim, axes);
+        if (bytes) by_name[decision.names.names[dim]->text()] += *bytes;
+      }
+    }
+  }
+  const auto most =
+      std::max_element(by_name.begin(), by_name.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == by_name.end()) return "";
+  return "the rule [" + most->first + ", " + axis.text() + ']';
 }
 
 }  // namespace
@@ -59,19 +103,7 @@ std::vector<Finding> find_axes_unused(const PlanFacts& facts, const FindingKind&
     found.push_back({kind.severity, std::string(kind.id), axis.at,
                      "no array uses " + axis.name.text() + " (" + size + "), so " + size +
                          " devices at a time do the same work: " + cause_of(facts, axis.name),
-                     "", Bytes(0)});
-  }
-  return found;
-}
-
-std::vector<Finding> find_axes_of_size_one(const PlanFacts& facts, const FindingKind& kind) {
-  std::vector<Finding> found;
-  for (const MeshAxisInfo& axis : facts.sharded.mesh.axes()) {
-    if (axis.size != 1) continue;
-    found.push_back(
-        {kind.severity, std::string(kind.id), axis.at,
-         "mesh axis " + axis.name.text() + " has one device: what names it is not split", "",
-         Bytes(0)});
+                     rule_for(facts, axis.name), Bytes(0)});
   }
   return found;
 }
@@ -85,7 +117,7 @@ std::vector<Finding> find_no_input_split(const PlanFacts& facts, const FindingKi
   if (!axes_of_inputs(facts.sharded, false).empty()) return {};
   return {{kind.severity, std::string(kind.id), facts.sharded.graph.value(first->value).at,
            "no input is split: each of the " + with_commas(facts.sharded.mesh.device_count()) +
-               " devices takes the whole batch",
+               " devices takes the whole batch" + uses_text(facts.sharded),
            "split a dim of " + first->path + " over a mesh axis", Bytes(0)}};
 }
 

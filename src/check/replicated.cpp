@@ -19,6 +19,10 @@ struct Leaf {
   Bytes local;
 };
 
+bool is_whole(const Mesh& mesh, const Sharding& sharding) {
+  return copy_count(mesh, sharding) == mesh.device_count();
+}
+
 /// Leaves that are copied over the same axes.
 struct CopiedGroup {
   std::vector<int> axes;
@@ -150,7 +154,80 @@ Finding finding_of(const PlanFacts& facts, const CopiedGroup& group, const Findi
           cost};
 }
 
+/// Slots of the optimizer that are whole on every device, as their parameters are, and which could
+/// be split.
+struct WholeSlots {
+  const StateLeaf* first = nullptr;  ///< the parameter that the first of them follows
+  std::int64_t count = 0;
+  Bytes cost;
+  std::map<std::size_t, Bytes> by_dim;  ///< what splitting that dim of all of them saves
+};
+
+void add_slot(const Mesh& mesh, const std::vector<int>& axes, const Leaf& leaf, const Model& model,
+              WholeSlots& slots) {
+  const auto dim = dim_to_split(mesh, leaf, axes);
+  if (!dim) return;
+  const std::int64_t copies = mesh.device_count();
+  const Bytes cost =
+      leaf.leaf->iteration.count() * Bytes(leaf.local.count() / copies * (copies - 1));
+  if (slots.first == nullptr) {
+    slots.first = &model.state[static_cast<std::size_t>(leaf.leaf->follows)];
+  }
+  slots.count += leaf.leaf->iteration.count();
+  slots.cost += cost;
+  slots.by_dim[*dim] += cost;
+}
+
+/// Whether some leaf of the state is split: then whole ones are an exception.
+bool splits_some_state(const ShardedGraph& sharded) {
+  return !axes_of_inputs(sharded, true).empty();
+}
+
+/// `rules_for: {optimizer: [[embed, data]]}` where the parameter asks rules; else a path.
+std::string fix_of_slots(const Mesh& mesh, const WholeSlots& slots, const std::vector<int>& axes) {
+  const std::size_t dim =
+      std::max_element(slots.by_dim.begin(), slots.by_dim.end(), [](const auto& a, const auto& b) {
+        return a.second < b.second;
+      })->first;
+  const std::string target =
+      axes.size() > 1 ? '[' + axes_text(mesh, axes) + ']' : axes_text(mesh, axes);
+  const LogicalSpec* names = slots.first->placement.logical();
+  if (names != nullptr && dim < names->names.size() && names->names[dim]) {
+    return "rules_for: {optimizer: [[" + names->names[dim]->text() + ", " + target + "]]}";
+  }
+  const Sharding split = with_axes(
+      mesh, replicated_sharding(static_cast<int>(slots.first->type.shape.size())), dim, axes);
+  return "paths: [[\"opt_state/*\", \"" + spec_text(mesh, split) + "\"]]";
+}
+
 }  // namespace
+
+std::vector<Finding> find_optimizer_follows_replicated(const PlanFacts& facts,
+                                                       const FindingKind& kind) {
+  const Mesh& mesh = facts.sharded.mesh;
+  if (mesh.device_count() == 1) return {};
+  const std::vector<int> axes = unused_axes(mesh, replicated_sharding(0));
+  WholeSlots slots;
+  for (const GraphInput& input : facts.sharded.graph.inputs) {
+    if (input.state_leaf < 0) continue;
+    const StateLeaf& leaf = facts.model.state[static_cast<std::size_t>(input.state_leaf)];
+    const Sharding& sharding = facts.sharded.sharding(input.value);
+    if (leaf.follows < 0 || !is_whole(mesh, sharding)) continue;
+    const Bytes local = bytes_of(leaf.type);
+    if (local >= least_bytes) add_slot(mesh, axes, {&leaf, sharding, local}, facts.model, slots);
+  }
+  if (slots.count == 0) return {};
+  return {{splits_some_state(facts.sharded) ? kind.severity : Severity::note, std::string(kind.id),
+           slots.first->at,
+           with_commas(slots.count) +
+               (slots.count == 1 ? " array of the optimizer follows a parameter"
+                                 : " arrays of the optimizer follow parameters") +
+               " (" + slots.first->path + (slots.count == 1 ? "" : " first") + ") that " +
+               (slots.count == 1 ? "is" : "are") + " whole on all " +
+               with_commas(mesh.device_count()) + " devices: " + with_commas(slots.cost) +
+               " B per device would go if only the optimizer's were split",
+           fix_of_slots(mesh, slots, axes), slots.cost}};
+}
 
 std::vector<Finding> find_replicated_large(const PlanFacts& facts, const FindingKind& kind) {
   std::vector<Finding> found;

@@ -1,48 +1,16 @@
+// Rules that name nothing, and names that no rule has.
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "base/glob.h"
 #include "base/nearest.h"
 #include "check/finders.h"
+#include "check/used_rules.h"
+#include "model/range_names.h"
 
 namespace shard {
 namespace {
-
-/// All rules of the file with what became of each: the general ones, then those of each part.
-struct UsedRule {
-  const RuleConfig& rule;
-  const RuleUse& use;
-  int number;  ///< from 1
-};
-
-std::vector<UsedRule> used_rules(const PlanFacts& facts) {
-  std::vector<UsedRule> all;
-  const auto add = [&](const std::vector<RuleConfig>& rules) {
-    for (const RuleConfig& rule : rules) {
-      const std::size_t position = all.size();
-      all.push_back({rule, facts.sharded.rule_uses[position], static_cast<int>(position) + 1});
-    }
-  };
-  add(facts.rules.rules);
-  for (const PartRulesConfig& part : facts.rules.rules_for) add(part.rules);
-  return all;
-}
-
-std::string rule_text(const UsedRule& used) {
-  const std::vector<MeshAxis>& axes = used.rule.target.axes;
-  std::string target = axes.empty() ? "None" : "";
-  for (const MeshAxis& axis : axes) target += (target.empty() ? "" : ", ") + axis.text();
-  if (axes.size() > 1) target = '[' + target + ']';
-  return "rule " + std::to_string(used.number) + " [" + used.rule.logical.text() + ", " + target +
-         ']';
-}
-
-/// A model that places everything by mesh axes asks no rule; then none of them is to blame.
-bool asks_rules(const PlanFacts& facts) {
-  const auto& uses = facts.sharded.rule_uses;
-  return !facts.sharded.unmatched.empty() ||
-         std::any_of(uses.begin(), uses.end(), [](const RuleUse& use) { return use.named > 0; });
-}
 
 std::vector<std::string> never_used_names(const PlanFacts& facts) {
   std::vector<std::string> names;
@@ -52,10 +20,45 @@ std::vector<std::string> never_used_names(const PlanFacts& facts) {
   return names;
 }
 
+std::vector<std::string> used_names(const PlanFacts& facts) {
+  std::vector<std::string> names;
+  for (const UsedRule& used : used_rules(facts)) {
+    if (used.use.named > 0) names.push_back(used.rule.logical.text());
+  }
+  return names;
+}
+
 std::vector<std::string> unmatched_names(const PlanFacts& facts) {
   std::vector<std::string> names;
   for (const auto& [name, at] : facts.sharded.unmatched) names.push_back(name.text());
   return names;
+}
+
+/// A path that stands for several matches where one of them does.
+bool matches_any(const std::string& glob, const std::string& path) {
+  if (matches_glob(glob, path)) return true;
+  const auto brace = path.find('{');
+  const auto range = brace == std::string::npos ? std::nullopt : number_at(path, brace);
+  for (std::int64_t i = 0; range && i < range->range.count(); ++i) {
+    if (matches_glob(glob, narrowed(path, i, 1))) return true;
+  }
+  return false;
+}
+
+bool matches_something(const std::string& glob, const Graph& graph) {
+  const auto has_path = [&](const auto& one) { return matches_any(glob, one.path); };
+  return std::any_of(graph.inputs.begin(), graph.inputs.end(), has_path) ||
+         std::any_of(graph.outputs.begin(), graph.outputs.end(), has_path) ||
+         std::any_of(graph.values.begin(), graph.values.end(), [&](const GraphValue& value) {
+           return !value.name.empty() && matches_any(glob, value.name);
+         });
+}
+
+std::string nearest_path(const std::string& glob, const Graph& graph) {
+  std::vector<std::string> paths;
+  for (const GraphInput& input : graph.inputs) paths.push_back(input.path);
+  const auto near = nearest(glob, paths);
+  return near ? "did you mean '" + *near + "'?" : "";
 }
 
 }  // namespace
@@ -75,20 +78,9 @@ std::vector<Finding> find_rules_never_used(const PlanFacts& facts, const Finding
   return found;
 }
 
-std::vector<Finding> find_rules_shadowed(const PlanFacts& facts, const FindingKind& kind) {
-  std::vector<Finding> found;
-  for (const UsedRule& used : used_rules(facts)) {
-    if (used.use.named == 0 || used.use.fired > 0) continue;
-    found.push_back({kind.severity, std::string(kind.id), used.rule.at,
-                     rule_text(used) + " never decides: " + with_commas(used.use.named) +
-                         " dims have that name, but earlier rules or taken mesh axes always win",
-                     "", Bytes(0)});
-  }
-  return found;
-}
-
 std::vector<Finding> find_unmatched_names(const PlanFacts& facts, const FindingKind& kind) {
   const std::vector<std::string> never_used = never_used_names(facts);
+  const std::vector<std::string> used = used_names(facts);
   std::vector<Finding> found;
   std::string others;
   Location first_other;
@@ -100,12 +92,30 @@ std::vector<Finding> find_unmatched_names(const PlanFacts& facts, const FindingK
                        Bytes(0)});
       continue;
     }
+    if (const auto near = nearest(name.text(), used)) {
+      found.push_back({kind.severity, std::string(kind.id), at,
+                       "no rule names " + name.text() + ": its dims stay whole",
+                       "did you mean '" + *near + "'?", Bytes(0)});
+      continue;
+    }
     if (others.empty()) first_other = at;
     others += (others.empty() ? "" : ", ") + name.text();
   }
   if (others.empty()) return found;
   found.push_back({kind.severity, std::string(kind.id), first_other,
                    "no rule names " + others + ": these dims stay whole", "", Bytes(0)});
+  return found;
+}
+
+std::vector<Finding> find_paths_that_match_nothing(const PlanFacts& facts,
+                                                   const FindingKind& kind) {
+  std::vector<Finding> found;
+  for (const PathRuleConfig& path : facts.rules.paths) {
+    if (matches_something(path.glob, facts.sharded.graph)) continue;
+    found.push_back({kind.severity, std::string(kind.id), path.at,
+                     "no array has a path like '" + path.glob + "'",
+                     nearest_path(path.glob, facts.sharded.graph), Bytes(0)});
+  }
   return found;
 }
 

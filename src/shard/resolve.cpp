@@ -5,6 +5,8 @@
 #include "base/nearest.h"
 #include "shard/axes.h"
 #include "shard/legal_sizes.h"
+#include "shard/misfit.h"
+#include "shard/misfit_hint.h"
 #include "shard/named_sharding.h"
 #include "shard/nnx.h"
 
@@ -58,6 +60,22 @@ std::vector<std::string> key_of(const LogicalSpec& names) {
   return key;
 }
 
+/// `, by rule 2 at rules.yaml:3:5`; empty where no rule decided the dim.
+std::string asked_by(const std::vector<Reason>& reasons) {
+  for (const Reason& reason : reasons) {
+    if (reason.kind != ReasonKind::rule) continue;
+    return ", by rule " + std::to_string(reason.rule) + " at " + to_string(reason.at);
+  }
+  return "";
+}
+
+/// A constraint that does not divide is allowed: JAX pads. Here the dim keeps what divides it.
+void keep_dividing(Axes& axes, std::int64_t size, std::vector<Reason>& reasons) {
+  Axes even = dividing_prefix(axes, size);
+  reasons.push_back(reason_for(ReasonKind::uneven, {}, beyond(even, axes)));
+  axes = std::move(even);
+}
+
 std::string quoted_names(const std::vector<LogicalAxis>& names) {
   std::string text;
   for (const LogicalAxis& name : names) text += (text.empty() ? "'" : ", '") + name.text() + "'";
@@ -67,7 +85,7 @@ std::string quoted_names(const std::vector<LogicalAxis>& names) {
 }  // namespace
 
 Resolver::Resolver(const RulesConfig& rules, const Mesh& mesh, Diagnostics& diagnostics)
-    : rules_(rules), mesh_(mesh), diagnostics_(diagnostics) {
+    : rules_(rules), mesh_(mesh), diagnostics_(diagnostics), paths_(rules.paths) {
   for (const RuleConfig& rule : rules.rules) uses_.push_back({0, 0, rule.at});
   for (const PartRulesConfig& part : rules.rules_for) {
     for (const RuleConfig& rule : part.rules) uses_.push_back({0, 0, rule.at});
@@ -75,6 +93,14 @@ Resolver::Resolver(const RulesConfig& rules, const Mesh& mesh, Diagnostics& diag
 }
 
 Resolved Resolver::resolve(const SpecQuestion& question) {
+  if (question.part == Part::activations) return resolve_spec(question);
+  const PathRuleConfig* path = paths_.take(question.what, question.followed, question.count);
+  if (path == nullptr) return resolve_spec(question);
+  return resolve_spec({path->spec, question.type, question.part, question.what, question.labels,
+                       question.count, question.followed, question.may_pad});
+}
+
+Resolved Resolver::resolve_spec(const SpecQuestion& question) {
   Resolved resolved;
   if (const LogicalSpec* names = question.spec.logical()) {
     resolved = resolve_logical(*names, question);
@@ -104,6 +130,7 @@ const Resolver::PartRules& Resolver::rules_of(Part part) {
       ++number;
     }
   }
+  asked.own = asked.rules.size();
   for (std::size_t i = 0; i < rules_.rules.size(); ++i) {
     asked.rules.push_back(rules_.rules[i]);
     asked.numbers.push_back(static_cast<int>(i));
@@ -141,12 +168,33 @@ const Resolver::Decided& Resolver::decide(const LogicalSpec& names, const PartRu
   const auto [place, is_new] = decided_.try_emplace({question.part, key_of(names)});
   Decided& decided = place->second;
   if (is_new) {
-    decided.answer = logical_to_mesh_axes(names, asked.rules);
+    if (rules_.resolver == RuleResolver::nnx) {
+      NnxAnswer nnx = nnx_answer(names, asked);
+      decided.answer.blocked.resize(names.names.size());
+      decided.answer.entries = std::move(nnx.entries);
+      decided.answer.rule_of = std::move(nnx.rule_of);
+    } else {
+      decided.answer = logical_to_mesh_axes(names, asked.rules);
+    }
     decided.decision = static_cast<int>(decisions_.size());
     decisions_.push_back(decision_of(names, decided.answer, asked, question));
   }
   count_arrays(names, decisions_[static_cast<std::size_t>(decided.decision)], question);
   return decided;
+}
+
+/// The last rule of a name wins there, so the rules of the part are put behind the general ones.
+NnxAnswer Resolver::nnx_answer(const LogicalSpec& names, const PartRules& asked) {
+  if (asked.own == 0) return nnx_mesh_axes(names, asked.rules);
+  std::vector<RuleConfig> rules = asked.rules;
+  const auto own = static_cast<std::ptrdiff_t>(asked.own);
+  std::rotate(rules.begin(), rules.begin() + own, rules.end());
+  NnxAnswer answer = nnx_mesh_axes(names, rules);
+  const int size = static_cast<int>(rules.size());
+  for (int& rule : answer.rule_of) {
+    if (rule >= 0) rule = (rule + static_cast<int>(own)) % size;
+  }
+  return answer;
 }
 
 RuleDecision Resolver::decision_of(const LogicalSpec& names, const LinenAnswer& answer,
@@ -156,8 +204,10 @@ RuleDecision Resolver::decision_of(const LogicalSpec& names, const LinenAnswer& 
   decision.names = names;
   decision.dims = dim_decisions(names, {answer.entries, answer.rule_of, answer.blocked},
                                 asked.rules, asked.numbers, mesh_);
-  decision.linen.entries = answer.entries;
-  decision.nnx.entries = nnx_mesh_axes(names, asked.rules).entries;
+  decision.linen.entries = rules_.resolver == RuleResolver::linen
+                               ? answer.entries
+                               : logical_to_mesh_axes(names, asked.rules).entries;
+  decision.nnx.entries = nnx_answer(names, asked).entries;
   decision.first = question.what;
   decision.first_at = question.spec.at;
   return decision;
@@ -187,6 +237,10 @@ Reason Resolver::reason_of(const LogicalSpec& names, const LinenAnswer& answer,
   if (!names.names[dim]) return reason_for(ReasonKind::explicit_spec);
   Reason reason = reason_for(ReasonKind::no_rule);
   reason.logical = *names.names[dim];
+  if (rules_.resolver == RuleResolver::nnx && answer.rule_of[dim] < 0) {
+    reason.kind = ReasonKind::taken_as_axis;
+    return reason;
+  }
   std::size_t rule = 0;
   if (answer.rule_of[dim] >= 0) {
     rule = static_cast<std::size_t>(answer.rule_of[dim]);
@@ -216,7 +270,7 @@ Resolved Resolver::resolve_mesh(const PartitionSpec& spec, const SpecQuestion& q
 
 bool Resolver::check_names(const LogicalSpec& names, const SpecQuestion& question) {
   const std::vector<LogicalAxis> repeated = repeated_names(names);
-  if (repeated.empty()) return true;
+  if (repeated.empty() || rules_.resolver == RuleResolver::nnx) return true;
   report({"duplicate-logical-name", question.spec.at, question.what, to_string(names)},
          "dims " + quoted_names(repeated) + " occur more than once in array names " +
              to_string(names) + " of " + question.what,
@@ -226,7 +280,7 @@ bool Resolver::check_names(const LogicalSpec& names, const SpecQuestion& questio
 
 bool Resolver::check_matched(const LogicalSpec& names, const std::vector<int>& rule_of,
                              const SpecQuestion& question) {
-  if (rules_.unmatched == Unmatched::unsharded) return true;
+  if (rules_.unmatched == Unmatched::unsharded || rules_.resolver == RuleResolver::nnx) return true;
   bool is_matched = true;
   for (std::size_t dim = 0; dim < names.names.size(); ++dim) {
     if (!names.names[dim] || rule_of[dim] >= 0) continue;
@@ -296,6 +350,16 @@ void Resolver::check_axis_types(const Resolved& resolved, const SpecQuestion& qu
   for (const SpecMistake& one : axis_type_mistakes(mesh_, resolved.spec, question.what)) {
     report({one.id, question.spec.at, question.what, one.detail}, one.message, one.hint);
   }
+  const auto is_split = [](const PartitionEntry& entry) { return !entry.axes.empty(); };
+  const auto& entries = resolved.spec.entries;
+  if (question.part == Part::activations && mesh_.is_explicit() &&
+      std::any_of(entries.begin(), entries.end(), is_split)) {
+    report({"explicit-constraint", question.spec.at, question.what, to_string(resolved.spec)},
+           "a constraint can only refer to Auto axes, and every axis of the mesh " +
+               to_string(mesh_) + " is Explicit: " + to_string(resolved.spec) + " of " +
+               question.what,
+           "on Explicit axes a value is split by the types of the program");
+  }
 }
 
 void Resolver::check_known(const Resolved& resolved, const SpecQuestion& question) {
@@ -333,15 +397,67 @@ void Resolver::drop_indivisible(Resolved& resolved, const SpecQuestion& question
     const std::int64_t size = question.type.shape[dim];
     const std::int64_t parts = product(axes);
     if (size == unknown_size || size % parts == 0) continue;
+    if (settle_misfit(resolved, dim, question)) continue;
+    if (question.part == Part::activations) {
+      keep_dividing(axes, size, resolved.reasons[dim]);
+      continue;
+    }
+    if (!check_every_dim_is_named(resolved, question)) return;
     report({"indivisible", question.spec.at, question.what,
             std::to_string(dim) + ":" + std::to_string(size)},
            dim_name(dim, question) + " of " + question.what + " has size " + std::to_string(size) +
                ", and " + to_string(resolved.spec) + " splits it " + std::to_string(parts) +
-               " ways (" + factors_text(mesh_, axes) + "), which should evenly divide the shape " +
-               to_string(question.type.shape),
-           "nearest legal sizes: " + nearest_sizes(size, parts));
+               " ways (" + factors_text(mesh_, axes) + ')' + asked_by(resolved.reasons[dim]) +
+               ", which should evenly divide the shape " + to_string(question.type.shape),
+           rules_.misfit == Misfit::pad
+               ? "misfit: pad is for lists of arrays, a program computes with whole pieces; "
+                 "nearest legal sizes: " +
+                     nearest_sizes(size, parts)
+               : hint_for_misfit(resolved, dim, question));
     axes.clear();
   }
+}
+
+/// True when the rules say what to do about it.
+bool Resolver::settle_misfit(Resolved& resolved, std::size_t dim, const SpecQuestion& question) {
+  Axes& axes = resolved.sharding.dims[dim].axes;
+  std::vector<Reason>& reasons = resolved.reasons[dim];
+  if (rules_.misfit == Misfit::pad && question.may_pad) {
+    reasons.push_back(reason_for(ReasonKind::padded, {}, axes));
+    return true;
+  }
+  if (rules_.misfit != Misfit::drop_axes) return false;
+  FittedAxes fitted = fitted_axes(axes, question.type.shape[dim]);
+  reasons.push_back(reason_for(ReasonKind::dropped, {}, std::move(fitted.dropped)));
+  axes = std::move(fitted.kept);
+  return true;
+}
+
+std::string Resolver::hint_for_misfit(const Resolved& resolved, std::size_t dim,
+                                      const SpecQuestion& question) const {
+  std::vector<std::string> names;
+  for (std::size_t other = 0; other < question.type.shape.size(); ++other) {
+    names.push_back(dim_name(other, question));
+  }
+  return misfit_hint(mesh_, question.type, resolved.sharding, dim, resolved.sharding.dims[dim].axes,
+                     names);
+}
+
+/// Fewer names than dims and a misfit: the names have slipped, most likely because layers were
+/// stacked in front of them. Then that is what is wrong, and no size.
+bool Resolver::check_every_dim_is_named(Resolved& resolved, const SpecQuestion& question) {
+  const LogicalSpec* names = question.spec.logical();
+  const std::size_t rank = question.type.shape.size();
+  if (names == nullptr || names->names.empty() || names->names.size() >= rank) return true;
+  const std::string text = to_string(*names);
+  report({"rank-mismatch", question.spec.at, question.what, text},
+         text + " has " + std::to_string(names->names.size()) + " names, and " + question.what +
+             " is " + to_string(question.type) + " of rank " + std::to_string(rank) +
+             ": likely a layer axis is missing at dim 0, so that " + to_string(resolved.spec) +
+             " goes to the wrong dims",
+         "[layers, " + text.substr(1));
+  resolved.sharding = replicated_sharding(question.type.rank());
+  return false;
 }
 
 void Resolver::check_unconstrained(const Resolved& resolved, const SpecQuestion& question) {

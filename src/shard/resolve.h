@@ -1,6 +1,6 @@
 #pragma once
-// Specs through the rules to shardings, each dim with its reason (Flax Linen's resolver, spec
-// sections 1.1 and 2.3).
+// Specs through the rules to shardings, each dim with its reason: placement by path first, then the
+// rules as Linen or NNX reads them (spec sections 1.1, 1.4 and 2.3).
 
 #include <map>
 #include <optional>
@@ -15,6 +15,8 @@
 #include "config/rules_config.h"
 #include "shard/axes.h"
 #include "shard/decisions.h"
+#include "shard/nnx.h"
+#include "shard/path_rules.h"
 #include "shard/reasons.h"
 #include "shard/sharding.h"
 
@@ -58,6 +60,9 @@ struct SpecQuestion {
   std::string what;                       ///< how messages call it: `params/DotReluDot_0/W2`
   std::span<const std::string> labels{};  ///< per dim, for messages; may be empty
   std::int64_t count = 1;                 ///< arrays that are asked for at once
+  std::string followed{};  ///< the parameter that a slot or gradient mirrors; may be empty
+  /// Uneven pieces may stand here: nothing computes with the array. What `misfit: pad` asks for.
+  bool may_pad = false;
 };
 
 /// Resolves specs against one rule set and mesh. Mistakes go to the Diagnostics given
@@ -76,10 +81,16 @@ class Resolver {
   Resolver(const RulesConfig& rules, const Mesh& mesh, Diagnostics& diagnostics);
 
   Resolved resolve(const SpecQuestion& question);
+  /// Whether a glob of `paths` has the array, so that the rules are not asked.
+  bool is_placed_by_path(const std::string& path, const std::string& followed) const {
+    return paths_.find(path, followed) >= 0;
+  }
 
   const std::vector<RuleUse>& uses() const { return uses_; }
   /// One per part and list of logical axes asked for, in order of first use.
   const std::vector<RuleDecision>& decisions() const { return decisions_; }
+  /// By glob of `paths`: arrays that were placed by it.
+  const std::vector<std::int64_t>& path_arrays() const { return paths_.arrays(); }
   /// Logical names asked for that no rule has, in order of first use, with where.
   const std::vector<std::pair<LogicalAxis, Location>>& unmatched() const { return unmatched_; }
 
@@ -88,6 +99,7 @@ class Resolver {
   struct PartRules {
     std::vector<RuleConfig> rules;
     std::vector<int> numbers;
+    std::size_t own = 0;  ///< rules of the part alone, in front
   };
 
   /// What makes a mistake the same as one that was reported already.
@@ -114,6 +126,9 @@ class Resolver {
                    std::size_t dim);
   void count_arrays(const LogicalSpec& names, RuleDecision& decision, const SpecQuestion& question);
   Resolved resolve_logical(const LogicalSpec& names, const SpecQuestion& question);
+  static NnxAnswer nnx_answer(const LogicalSpec& names, const PartRules& asked);
+  Resolved resolve_spec(const SpecQuestion& question);
+  bool settle_misfit(Resolved& resolved, std::size_t dim, const SpecQuestion& question);
   Resolved resolve_mesh(const PartitionSpec& spec, const SpecQuestion& question);
   bool check_names(const LogicalSpec& names, const SpecQuestion& question);
   bool check_matched(const LogicalSpec& names, const std::vector<int>& rule_of,
@@ -125,12 +140,16 @@ class Resolver {
   void check_known(const Resolved& resolved, const SpecQuestion& question);
   void check_repeated(const Resolved& resolved, const SpecQuestion& question);
   void drop_indivisible(Resolved& resolved, const SpecQuestion& question);
+  std::string hint_for_misfit(const Resolved& resolved, std::size_t dim,
+                              const SpecQuestion& question) const;
+  bool check_every_dim_is_named(Resolved& resolved, const SpecQuestion& question);
   void check_unconstrained(const Resolved& resolved, const SpecQuestion& question);
   void report(const Mistake& mistake, std::string message, std::string hint);
 
   const RulesConfig& rules_;
   const Mesh& mesh_;
   Diagnostics& diagnostics_;
+  PathRules paths_;
   std::map<Part, PartRules> parts_;  ///< as far as they were asked for
   std::vector<RuleUse> uses_;
   std::vector<RuleDecision> decisions_;

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
-#include "base/glob.h"
+#include "shard/path_rules.h"
 
 namespace shard {
 namespace {
@@ -33,12 +33,8 @@ std::string key_of(const StateLeaf& leaf) {
   return key;
 }
 
-/// The first of the rules' globs that the path matches, or -1.
-int path_rule_of(const RulesConfig& rules, const std::string& path) {
-  for (std::size_t i = 0; i < rules.paths.size(); ++i) {
-    if (matches_glob(rules.paths[i].glob, path)) return static_cast<int>(i);
-  }
-  return -1;
+std::string followed_by(std::span<const StateLeaf> state, const StateLeaf& leaf) {
+  return leaf.follows < 0 ? "" : state[static_cast<std::size_t>(leaf.follows)].path;
 }
 
 /// The classes, split further where the rules place by path.
@@ -46,11 +42,13 @@ std::vector<std::vector<int>> refined(std::span<const StateLeaf> state, const St
                                       const RulesConfig& rules) {
   std::vector<std::vector<int>> all(classes.classes().begin(), classes.classes().end());
   if (rules.paths.empty()) return all;
+  const PathRules paths(rules.paths);
   std::vector<std::vector<int>> finer;
   for (const std::vector<int>& leaves : all) {
     std::unordered_map<int, std::size_t> place_of;
     for (const int leaf : leaves) {
-      const int rule = path_rule_of(rules, state[static_cast<std::size_t>(leaf)].path);
+      const StateLeaf& one = state[static_cast<std::size_t>(leaf)];
+      const int rule = paths.find(one.path, followed_by(state, one));
       const auto [place, is_new] = place_of.try_emplace(rule, finer.size());
       if (is_new) finer.emplace_back();
       finer[place->second].push_back(leaf);
@@ -111,13 +109,14 @@ ResolvedState resolve_state(std::span<const StateLeaf> state, const StateClasses
     ResolvedClass& one = result.classes.emplace_back();
     one.count = arrays_in(state, leaves);
     one.leaves = std::move(leaves);
-    one.resolved = resolver.resolve(
-        {first.placement, first.type, part_of(first.role), first.path, first.labels, one.count});
+    one.resolved = resolver.resolve({first.placement, first.type, part_of(first.role), first.path,
+                                     first.labels, one.count, followed_by(state, first), true});
     // Nothing is left to propagation where there is no program.
     one.resolved.sharding = closed(std::move(one.resolved.sharding));
   }
   result.uses = resolver.uses();
   result.decisions = resolver.decisions();
+  result.path_arrays = resolver.path_arrays();
   result.unmatched = resolver.unmatched();
   return result;
 }
@@ -136,12 +135,27 @@ ValueReasons reasons_of(const ResolvedState& resolved, std::span<const StateLeaf
   return reasons;
 }
 
+namespace {
+
+/// The mistakes of every leaf, not only of the first of each class: each may need its own edit.
+void throw_mistakes(std::span<const StateLeaf> state, const RulesConfig& rules, const Mesh& mesh) {
+  Diagnostics diagnostics;
+  Resolver resolver(rules, mesh, diagnostics);
+  for (const StateLeaf& leaf : state) {
+    resolver.resolve({leaf.placement, leaf.type, part_of(leaf.role), leaf.path, leaf.labels,
+                      leaf.iteration.count(), followed_by(state, leaf), true});
+  }
+  diagnostics.throw_if_errors();
+}
+
+}  // namespace
+
 ShardedGraph shard_state(Model& model, const RulesConfig& rules, const Mesh& mesh) {
   SHARD_CHECK(!model.has_program && model.apply.nodes.empty(), "there is nothing to propagate");
   Diagnostics diagnostics;
   ResolvedState resolved =
       resolve_state(model.state, StateClasses(model.state), rules, mesh, diagnostics);
-  diagnostics.throw_if_errors();
+  if (diagnostics.has_errors()) throw_mistakes(model.state, rules, mesh);
   ShardedGraph sharded;
   sharded.mesh = mesh;
   sharded.shardings.reserve(model.state.size());
@@ -153,6 +167,7 @@ ShardedGraph shard_state(Model& model, const RulesConfig& rules, const Mesh& mes
   sharded.graph = std::move(model.apply);
   sharded.rule_uses = std::move(resolved.uses);
   sharded.decisions = std::move(resolved.decisions);
+  sharded.path_arrays = std::move(resolved.path_arrays);
   sharded.unmatched = std::move(resolved.unmatched);
   return sharded;
 }

@@ -169,18 +169,6 @@ TEST_CASE("inputs that are nowhere split are a warning") {
                               Bytes(0)}});
 }
 
-TEST_CASE("a mesh axis of one device is a note") {
-  Scene scene({{"data", 2}, {"model", 1}});
-  scene.add("x", Role::input, batch_shape, {{0}, {}});
-  CHECK(scene.find() ==
-        std::vector<Finding>{{Severity::note,
-                              "size-1-axis",
-                              {"rules.yaml", 1, 8},
-                              "mesh axis model has one device: what names it is not split",
-                              "",
-                              Bytes(0)}});
-}
-
 TEST_CASE("a rule whose name no array has is a note") {
   Scene scene = guide();
   scene.add_rule("vocabulary", "model", {});
@@ -200,21 +188,6 @@ TEST_CASE("a model that asks no rule blames none") {
   for (RuleUse& use : scene.sharded.rule_uses) use = RuleUse{};
   REQUIRE(scene.find().size() == 1);
   CHECK(scene.find()[0].id == "replicated-large");
-}
-
-TEST_CASE("a rule that always loses is a note") {
-  Scene scene = guide();
-  scene.add_rule("hidden", "data", {0, 2, {}});
-  const std::vector<Finding> found = scene.find();
-  REQUIRE(found.size() == 2);
-  CHECK(found[1] ==
-        Finding{Severity::note,
-                "rule-shadowed",
-                {"rules.yaml", 5, 5},
-                "rule 3 [hidden, data] never decides: 2 dims have that name, but earlier rules or "
-                "taken mesh axes always win",
-                "",
-                Bytes(0)});
 }
 
 TEST_CASE("names that no rule has are one note") {
@@ -261,9 +234,55 @@ TEST_CASE("a plan fits up to the last byte") {
   CHECK_FALSE(Fit{Bytes(640), Bytes(641)}.fits());
 }
 
-TEST_CASE("every kind of finding has an id and a line of help") {
+TEST_CASE("every kind of finding is found by its id and says what it is and what to do") {
   for (const FindingKind& kind : finding_table()) {
-    CHECK_FALSE(kind.id.empty());
+    CAPTURE(kind.id);
+    CHECK(finding_kind(kind.id) == &kind);
     CHECK_FALSE(kind.help.empty());
+    CHECK_FALSE(kind.act.empty());
+    CHECK((kind.find != nullptr || kind.severity == Severity::error));
   }
+  CHECK(finding_kind("axis-unusd") == nullptr);
+}
+
+TEST_CASE("the last word about a finding decides how loud it is") {
+  Scene scene = guide();
+  const auto severity_at = [&](std::vector<FindingLevel> words) {
+    std::vector<FindingLevelConfig> levels;
+    for (const FindingLevel word : words) levels.push_back({"replicated-large", word, {}});
+    return find_all(scene.model, scene.sharded, scene.program, scene.rules, levels).at(0).severity;
+  };
+  CHECK(severity_at({}) == Severity::note);
+  CHECK(severity_at({FindingLevel::error}) == Severity::error);
+  CHECK(severity_at({FindingLevel::error, FindingLevel::warn}) == Severity::warning);
+  CHECK(severity_at({FindingLevel::off, FindingLevel::note}) == Severity::note);
+}
+
+TEST_CASE("a finding that is off is not told and the command line comes after the file") {
+  Scene scene = guide();
+  scene.rules.findings = {{"replicated-large", FindingLevel::off, {"rules.yaml", 9, 3}}};
+  CHECK(scene.find().empty());
+  const std::vector<FindingLevelConfig> typed = {
+      {"replicated-large", FindingLevel::error, {"--finding"}}};
+  const auto found = find_all(scene.model, scene.sharded, scene.program, scene.rules, typed);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].severity == Severity::error);
+}
+
+TEST_CASE("levels of unknown findings and of mistakes that stop planning are refused together") {
+  std::string text;
+  try {
+    apply_levels({}, std::vector<FindingLevelConfig>{
+                         {"axis-unusd", FindingLevel::off, {"rules.yaml", 9, 3}},
+                         {"indivisible", FindingLevel::warn, {"rules.yaml", 10, 3}},
+                         {"indivisible", FindingLevel::error, {"rules.yaml", 11, 3}}});
+  } catch (const Error& error) {
+    for (const Diagnostic& one : error.diagnostics()) text += to_string(one) + '\n';
+  }
+  CHECK(text ==
+        "rules.yaml:9:3: error: there is no finding called 'axis-unusd' [unknown-finding]\n"
+        "  hint: did you mean 'axis-unused'? `shard-plan findings --list` lists them\n"
+        "rules.yaml:10:3: error: 'indivisible' is always an error: there is no plan where it "
+        "occurs [fixed-level]\n"
+        "  hint: pad to a legal size, take a legal number of devices, or split another dim\n");
 }

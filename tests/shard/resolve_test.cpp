@@ -224,7 +224,8 @@ TEST_CASE("a dim that does not divide names its factors and the nearest legal si
   CHECK(desk.told() ==
         "m.yaml:7:9: error: dim 1 of w has size 20, and P(None, ('data', 'model')) splits it 8 "
         "ways (data 2 x model 4), which should evenly divide the shape 8,20 [indivisible]\n"
-        "  hint: nearest legal sizes: 16 or 24\n");
+        "  hint: nearest legal sizes: 16 or 24 (padding 4); 20 divides into 2, 4, 5 or 10; dim 0 "
+        "divides: P(('data', 'model'), None), 80 B per device, without 640 B\n");
   CHECK(answer.sharding == replicated_sharding(2));
 }
 
@@ -233,8 +234,8 @@ TEST_CASE("a dim that does not divide is called by its label") {
   desk.ask(logical({"batch"}), {1});
   CHECK(desk.told() ==
         "m.yaml:7:9: error: dim 0 (batch) of w has size 1, and P('data',) splits it 2 ways (data "
-        "2), which should evenly divide the shape 1 [indivisible]\n"
-        "  hint: nearest legal sizes: 2\n");
+        "2), by rule 1 at r.yaml:3:5, which should evenly divide the shape 1 [indivisible]\n"
+        "  hint: nearest legal sizes: 2 (padding 1)\n");
 }
 
 TEST_CASE("unmatched names are an error where the file says so") {

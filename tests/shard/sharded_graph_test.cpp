@@ -219,7 +219,8 @@ TEST_CASE("all mistakes of placement are told in one run") {
   CHECK(refusal(make) ==
         "m.yaml:1:3: error: dim 0 (batch) of x has size 7, and P('data', None) splits it 2 ways "
         "(data 2), which should evenly divide the shape 7,16 [indivisible]\n"
-        "  hint: nearest legal sizes: 6 or 8\n"
+        "  hint: nearest legal sizes: 6 or 8 (padding 1); dim 1 (embed) divides: P(None, 'data'), "
+        "224 B per device, without 448 B\n"
         "m.yaml:2:3: error: mesh axis 'fsdp' of P(None, 'fsdp') for x is not found in mesh data 2 "
         "x model 4 [unknown-mesh-axis]\n"
         "  hint: the mesh has: data, model\n"
