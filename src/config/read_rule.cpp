@@ -11,11 +11,12 @@
 namespace shard {
 namespace {
 
-// A number or a boolean where a name belongs is a mistake, as it is in Python.
+// A number, a boolean or UNCONSTRAINED where a name belongs is a mistake, as it is in Python.
 bool is_name(const TextNode& node) {
   if (!node.is_scalar() || is_none(node) || node.scalar.empty()) return false;
   if (node.quoted) return true;
-  return !read_number(node.scalar) && node.scalar != "true" && node.scalar != "false";
+  return !read_number(node.scalar) && node.scalar != "true" && node.scalar != "false" &&
+         node.scalar != "UNCONSTRAINED";
 }
 
 std::optional<PartitionEntry> read_target(const TextNode& node, Diagnostics& diagnostics) {

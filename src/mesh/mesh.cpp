@@ -46,6 +46,10 @@ bool Mesh::has(AxisType type) const {
                      [&](const MeshAxisInfo& axis) { return axis.type == type; });
 }
 
+bool Mesh::is_explicit() const {
+  return has(AxisType::explicit_types) && !has(AxisType::automatic) && !has(AxisType::manual);
+}
+
 std::int64_t Mesh::device_id(std::int64_t position) const {
   return places_ ? places_->ids()[static_cast<std::size_t>(position)] : position;
 }

@@ -53,6 +53,8 @@ class Mesh {
   AxisType type(int axis) const { return axes_[static_cast<std::size_t>(axis)].type; }
   /// Some axis is of this type.
   bool has(AxisType type) const;
+  /// There are axes, and all are of type Explicit.
+  bool is_explicit() const;
   AxisRef full(int axis) const { return {axis, 1, size(axis)}; }
   bool is_full(const AxisRef& ref) const { return ref.pre_size == 1 && ref.size == size(ref.axis); }
 

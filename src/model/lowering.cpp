@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/nearest.h"
 #include "model/initial_values.h"
+#include "model/stacked_spec.h"
 
 namespace shard {
 namespace {
@@ -25,19 +26,6 @@ std::size_t entries_of(const SpecConfig& spec) {
   if (const LogicalSpec* logical = spec.logical()) return logical->names.size();
   if (const PartitionSpec* mesh = spec.mesh()) return mesh->entries.size();
   return 0;
-}
-
-/// Puts the partition name of a stacked dim in front, as Flax's `nn.scan` does with boxed
-/// parameters; an unannotated one stays so.
-SpecConfig stacked_placement(SpecConfig spec, const std::optional<LogicalAxis>& axis) {
-  if (auto* logical = std::get_if<LogicalSpec>(&spec.spec)) {
-    logical->names.insert(logical->names.begin(), axis);
-  } else if (auto* mesh = std::get_if<PartitionSpec>(&spec.spec)) {
-    PartitionEntry entry;
-    if (axis) entry.axes.emplace_back(axis->text());
-    mesh->entries.insert(mesh->entries.begin(), std::move(entry));
-  }
-  return spec;
 }
 
 SpecConfig placed_by_labels(const std::vector<std::string>& labels, const Location& at) {
@@ -214,7 +202,7 @@ ValueId Lowering::parameter(ParameterRequest request) {
     const std::optional<LogicalAxis>& axis = (*frame)->axis;
     request.type.shape.insert(request.type.shape.begin(), (*frame)->times);
     request.labels.insert(request.labels.begin(), axis ? axis->text() : std::string());
-    placement = stacked_placement(std::move(placement), axis);
+    placement = stacked_in_front(std::move(placement), axis);
   }
   if (!fits(request.type, request.at) || !init) return ValueId::none;
 

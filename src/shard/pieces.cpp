@@ -7,9 +7,11 @@
 
 namespace shard {
 
+bool has_pieces(const Sharding& sharding) { return product(sharding.unreduced) == 1; }
+
 std::vector<PieceRange> piece_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
                                  std::int64_t position) {
-  SHARD_CHECK(product(sharding.unreduced) == 1, "an unreduced value has terms, not pieces");
+  SHARD_CHECK(has_pieces(sharding), "an unreduced value has terms, not pieces");
   const Shape local = local_shape(shape, sharding);
   std::vector<PieceRange> ranges;
   for (std::size_t dim = 0; dim < shape.size(); ++dim) {
@@ -36,7 +38,8 @@ std::int64_t replica_id(const Mesh& mesh, const Sharding& sharding, const Shape&
 }
 
 bool is_fully_replicated(const Mesh& mesh, const Sharding& sharding) {
-  return mesh.device_count() == 1 || product(used_axes(sharding)) == 1;
+  if (mesh.device_count() == 1) return true;
+  return sharding.unreduced.empty() && product(used_axes(sharding)) == 1;
 }
 
 }  // namespace shard

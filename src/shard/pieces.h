@@ -19,6 +19,9 @@ struct PieceRange {
   friend bool operator==(const PieceRange&, const PieceRange&) = default;
 };
 
+/// False for a value that is an unreduced sum: each device holds a term of it, not a piece.
+bool has_pieces(const Sharding& sharding);
+
 /// The range of every dim on the device at `position`. The sharding must divide evenly and leave
 /// nothing unreduced.
 std::vector<PieceRange> piece_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
@@ -30,7 +33,8 @@ std::vector<PieceRange> piece_at(const Mesh& mesh, const Sharding& sharding, con
 std::int64_t replica_id(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
                         std::int64_t position);
 
-/// Every device holds the whole value.
+/// Every device holds the whole value. For JAX a value with unreduced axes is none such, even if
+/// they have size 1, but on one device.
 bool is_fully_replicated(const Mesh& mesh, const Sharding& sharding);
 
 }  // namespace shard

@@ -23,7 +23,8 @@ std::optional<json> read_goldens(const std::string& name) {
 
 Conformance::~Conformance() {
   std::cout << "conformance " << name_ << ": " << matched_ << "/" << total_;
-  if (left_out_ > 0) std::cout << " (" << left_out_ << " not expressible here)";
+  for (const auto& [why, count] : refused_) std::cout << "; " << count << " refused: " << why;
+  for (const auto& [why, count] : left_out_) std::cout << "; " << count << " left out: " << why;
   std::cout << "\n";
   for (const std::string& miss : misses_) std::cout << miss;
 }
@@ -38,10 +39,20 @@ void Conformance::expect(const std::string& id, const std::string& found,
   }
 }
 
+void Conformance::expect_refused(const std::string& id, const std::string& found,
+                                 const std::string& why) {
+  ++refused_[why];
+  expect(id, found.substr(0, found.find(':')), "refused");
+}
+
 Mesh mesh_of(const json& recorded) {
   std::vector<MeshAxisInfo> axes;
+  const json types = recorded.value("types", json::array());
   for (const json& axis : recorded.at("axes")) {
-    axes.push_back({MeshAxis(axis.at(0).get<std::string>()), axis.at(1).get<std::int64_t>(), {}});
+    axes.push_back({MeshAxis(axis.at(0).get<std::string>()), axis.at(1).get<std::int64_t>()});
+    const std::size_t at = axes.size() - 1;
+    if (at >= types.size()) continue;
+    axes.back().type = axis_type_named(types[at].get<std::string>()).value();
   }
   std::vector<std::int64_t> ids;
   for (const char* const key : {"devices", "device_ids"}) {

@@ -1,6 +1,7 @@
 #pragma once
 // Recordings of the field's own answers, where they are at hand.
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -27,8 +28,11 @@ class Conformance {
 
   /// Compares one answer. `id` says which case it is.
   void expect(const std::string& id, const std::string& found, const std::string& expected);
-  /// A case that our values cannot express; not part of the total.
-  void leave_out() { ++left_out_; }
+  /// The library takes the input and we must not: `why` says what is wrong with it. Any refusal of
+  /// ours matches.
+  void expect_refused(const std::string& id, const std::string& found, const std::string& why);
+  /// A case that is not asked of us, and why; not part of the total.
+  void leave_out(const std::string& why = "not expressible here") { ++left_out_[why]; }
   int matched() const { return matched_; }
   int total() const { return total_; }
 
@@ -36,7 +40,8 @@ class Conformance {
   std::string name_;
   int matched_ = 0;
   int total_ = 0;
-  int left_out_ = 0;
+  std::map<std::string, int> refused_;
+  std::map<std::string, int> left_out_;
   std::vector<std::string> misses_;
 };
 
