@@ -63,6 +63,13 @@ constexpr OptionRow option_table[] = {
      planning, [](Options& o, const std::string& v) { o.overrides.set.push_back(v); }},
     {"--sizes", "NAME", "use a size set of the model file", planning,
      [](Options& o, const std::string& v) { o.overrides.size_set = v; }},
+    {"--paths", "flax|jax",
+     "how the state's leaves are called: flax: params/Dense_0/kernel; jax: "
+     ".params/['params']/['Dense_0']/['kernel'] (default: as the model has them)",
+     planning,
+     [](Options& o, const std::string& v) {
+       o.paths = word_of("--paths", v, {"flax", "jax"}) == 1 ? PathStyle::jax : PathStyle::flax;
+     }},
     {"--hbm", "BYTES",
      "memory of one device, e.g. 16GiB: says whether the plan fits, exit code 1 when not", plan_bit,
      [](Options& o, const std::string& v) { o.capacity = read_bytes("--hbm", v); }},

@@ -27,6 +27,7 @@ struct Options {
   std::optional<int> width;  ///< columns; nothing: the terminal's, without limit when there is none
   bool help = false;
 
+  PathStyle paths = PathStyle::as_given;
   bool human = false;
   bool all = false;
   bool fold = true;

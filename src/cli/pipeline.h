@@ -1,9 +1,11 @@
 #pragma once
 // From the user's files to a finished plan, stage by stage.
 
+#include <optional>
 #include <string>
 
 #include "cli/options.h"
+#include "config/arrays_config.h"
 #include "config/model_config.h"
 #include "config/rules_config.h"
 #include "report/plan.h"
@@ -11,21 +13,26 @@
 
 namespace shard {
 
-/// The model a user named, as read.
+/// The model a user named, as read: a program, or a list of arrays.
 struct ModelInput {
   std::string file;
-  ModelConfig config;
+  ModelConfig config;  ///< of a program
+  std::optional<ArraysConfig> arrays;
+
+  bool has_program() const { return !arrays.has_value(); }
 };
 
-/// Reads the model that `word` names: a path, or a shipped one's name. Throws `Error` with
+/// Reads the model that `word` names: a path, or a shipped one's name. A file that is a dump of
+/// arrays or a checkpoint is a list of arrays as it is. Throws `Error` with
 /// everything that is wrong in the first stage that finds anything.
 ModelInput read_model_input(const std::string& word, const Options& options, Sources& sources);
 
 /// The same for rules.
 RulesConfig read_rules_input(const std::string& word, const Options& options, Sources& sources);
 
-/// Plans both functions of the model under these rules. With `fold` equal iterations of a repeat
-/// are planned once, which is not enough to run the plan. Throws `Error`.
+/// Plans both functions of the model under these rules; of a list of arrays its state. With `fold`
+/// equal iterations of a repeat are planned once, which is not enough to run the plan. Throws
+/// `Error`.
 Plan make_plan(const ModelInput& model, const RulesConfig& rules, const Options& options,
                bool fold);
 

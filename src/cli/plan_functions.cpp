@@ -7,7 +7,9 @@
 
 #include "base/diagnostic.h"
 #include "base/log.h"
+#include "model/arrays_model.h"
 #include "shard/folding.h"
+#include "shard/resolve_state.h"
 #include "spmd/unfold.h"
 
 namespace shard {
@@ -103,6 +105,15 @@ Folding try_folded(Plan& plan, const ModelConfig& config, const RulesConfig& rul
 }
 
 }  // namespace
+
+void plan_arrays(Plan& plan, const ArraysConfig& config, const RulesConfig& rules,
+                 const StageDump& dump) {
+  plan.model = build_arrays_model(config);
+  dump.write(plan.model.apply, true);
+  plan.apply.sharded = shard_state(plan.model, rules, plan.mesh);
+  plan.apply.program.mesh = plan.mesh;
+  dump.write(plan.apply.sharded, true);
+}
 
 void plan_functions(Plan& plan, const ModelConfig& config, const RulesConfig& rules, bool fold,
                     const StageDump& dump) {

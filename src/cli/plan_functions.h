@@ -2,6 +2,7 @@
 // The functions of a model, each sharded and partitioned; with folded repeats where that is safe.
 
 #include "cli/stages.h"
+#include "config/arrays_config.h"
 #include "config/model_config.h"
 #include "report/plan.h"
 
@@ -12,5 +13,9 @@ namespace shard {
 /// each by itself. The figures are the same either way. Stages are dumped of what is written out.
 void plan_functions(Plan& plan, const ModelConfig& config, const RulesConfig& rules, bool fold,
                     const StageDump& dump);
+
+/// Fills the plan of a list of arrays: `apply` has their shardings, and there is no program.
+void plan_arrays(Plan& plan, const ArraysConfig& config, const RulesConfig& rules,
+                 const StageDump& dump);
 
 }  // namespace shard

@@ -35,6 +35,8 @@ struct ArraysConfig {
   std::optional<DType> dtype;                ///< of arrays that do not say theirs
   std::optional<OptimizerConfig> optimizer;  ///< whose state is derived
   Naming naming = Naming::linen;             ///< whose train state it is
+  PathStyle paths = PathStyle::as_given;
+  std::vector<Diagnostic> remarks;  ///< warnings and notes of reading them
 };
 
 }  // namespace shard

@@ -59,6 +59,10 @@ RulesConfig read_rules(const MergedDocument& document);
 
 /// A model file is a list of arrays when it has the key `arrays` or `from`, else a program.
 bool lists_arrays(const MergedDocument& document);
+/// The document of a dump or a checkpoint that is given instead of a model file: nothing but
+/// `from`, and the overrides.
+MergedDocument arrays_document(const std::string& path, const Overrides& overrides,
+                               Sources& sources);
 /// What `from` names is left to be read; it is a path relative to the file that names it. Raises
 /// the same, and `conflicting-keys` (keys of a program), `bad-path-rule`, `bad-range`,
 /// `too-many-arrays`, `duplicate-array`.

@@ -159,6 +159,24 @@ MergedDocument merge_model_file(const std::string& path, const Overrides& overri
   return document;
 }
 
+MergedDocument arrays_document(const std::string& path, const Overrides& overrides,
+                               Sources& sources) {
+  Diagnostics diagnostics;
+  MergedDocument document;
+  document.file = path;
+  document.root.kind = TextNode::Kind::map;
+  document.root.at = {path, 0, 0, 1};
+  TextNode from;
+  from.kind = TextNode::Kind::scalar;
+  from.scalar = std::filesystem::path(path).filename().string();
+  from.at = document.root.at;
+  document.root.entries.push_back({"from", from.at, from});
+  override_sizes(document.root, overrides.size_set, sources, diagnostics);
+  override_paths(document.root, overrides.set, sources, diagnostics);
+  document.problems = diagnostics.all();
+  return document;
+}
+
 MergedDocument merge_rules_file(const std::string& path, const Overrides& overrides,
                                 Sources& sources, const std::string& rule_set) {
   Diagnostics diagnostics;

@@ -147,6 +147,10 @@ struct TrainConfig {
 
 enum class Naming { linen, nnx, plain };
 
+/// How the leaves of a train state are called: `params/Dense_0/kernel`, or as JAX prints the path,
+/// `.params/['params']/['Dense_0']/['kernel']`.
+enum class PathStyle { as_given, flax, jax };
+
 struct DTypesConfig {
   DType params = DType::f32;
   DType compute = DType::f32;
@@ -170,6 +174,7 @@ struct ModelConfig {
   std::optional<TrainConfig> train;
   DTypesConfig dtypes;
   Naming naming = Naming::linen;
+  PathStyle paths = PathStyle::as_given;
   std::int64_t seed = 0;
 };
 

@@ -81,7 +81,10 @@ class ArraysBuilder {
     note_what_is_missing();
     globs_.note_unused(diagnostics_);
     make_graph();
-    model_.notes = diagnostics_.all();
+    model_.notes = config_.remarks;
+    const std::vector<Diagnostic>& own = diagnostics_.all();
+    model_.notes.insert(model_.notes.end(), own.begin(), own.end());
+    restyle_paths(model_, config_.paths);
     return std::move(model_);
   }
 

@@ -5,6 +5,7 @@
 #include "model/check_layers.h"
 #include "model/layer_kinds.h"
 #include "model/model.h"
+#include "model/state_paths.h"
 #include "model/train_step.h"
 
 namespace shard {
@@ -207,6 +208,7 @@ Model build_model(const ModelConfig& config, const BuildOptions& options) {
   if (config.train) add_train_step(model, config, diagnostics);
   throw_if_errors(diagnostics);
   model.notes = without_repetition(diagnostics.all());
+  restyle_paths(model, config.paths);
   return model;
 }
 

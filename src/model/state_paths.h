@@ -15,8 +15,6 @@
 
 namespace shard {
 
-enum class PathStyle { as_given, flax, jax };
-
 /// One way to name a train state.
 struct StatePaths {
   std::string_view parameters;  ///< what their paths begin with, left out in those of the slots

@@ -32,21 +32,33 @@ Json head_json(const std::string& command, const Plan& plan) {
   head["semantics"] = semantics_name;
   head["model"] = {{"name", plan.model.name},
                    {"file", plan.model_file},
-                   {"parameters", plan.model.parameter_count}};
+                   {"parameters", plan.model.parameter_count},
+                   {"has_program", plan.model.has_program}};
   head["rules"] = {{"name", plan.rules.name}, {"file", plan.rules.file}};
   head["mesh"] = {{"axes", axes}, {"devices", plan.mesh.device_count()}};
   return head;
 }
 
+/// A size that is unknown is null.
+Json shape_json(const Shape& shape) {
+  Json sizes = Json::array();
+  for (const std::int64_t size : shape) {
+    sizes.push_back(size == unknown_size ? Json(nullptr) : Json(size));
+  }
+  return sizes;
+}
+
 Json array_json(const ArrayRow& row) {
+  const bool is_known = !has_unknown_size(row.type.shape);
+  const auto bytes = [&](Bytes count) { return is_known ? Json(count.count()) : Json(nullptr); };
   return {{"path", row.name},
           {"role", name_of(row.role)},
           {"dtype", info(row.type.dtype).name},
-          {"shape", row.type.shape},
+          {"shape", shape_json(row.type.shape)},
           {"spec", row.spec},
-          {"local_shape", row.local},
-          {"bytes", bytes_of(row.type).count()},
-          {"bytes_per_device", row.bytes.count()},
+          {"local_shape", shape_json(row.local)},
+          {"bytes", bytes(bytes_of(row.type))},
+          {"bytes_per_device", bytes(row.bytes)},
           {"copies", row.copies},
           {"why", join({row.why})},
           {"at", place_json(row.at)}};
@@ -124,15 +136,20 @@ Json state_json(const Plan& plan) {
   const std::vector<ArrayRow> rows = state_rows(plan);
   Bytes local;
   Bytes whole;
+  std::int64_t unknown = 0;
   for (const ArrayRow& row : rows) {
+    unknown += has_unknown_size(row.type.shape) ? row.instances : 0;
     local += row.instances * row.bytes;
     whole += row.instances * bytes_of(row.type);
   }
-  return {
-      {"arrays", arrays_json(rows)}, {"bytes", whole.count()}, {"bytes_per_device", local.count()}};
+  return {{"arrays", arrays_json(rows)},
+          {"bytes", whole.count()},
+          {"bytes_per_device", local.count()},
+          {"arrays_of_unknown_size", unknown}};
 }
 
 Json functions_json(const Plan& plan) {
+  if (!plan.model.has_program) return nullptr;
   Json all = Json::array();
   if (plan.train_step) all.push_back(function_json(*plan.train_step));
   all.push_back(function_json(plan.apply));
@@ -167,6 +184,7 @@ Json fit_json(const Plan& plan) {
 
 /// Which devices hold which index ranges, pieces in row-major order.
 Json pieces_json(const Plan& plan, const ArrayRow& row) {
+  if (has_unknown_size(row.type.shape)) return nullptr;
   std::map<std::vector<std::int64_t>, Json> devices_of;
   for (std::int64_t position = 0; position < plan.mesh.device_count(); ++position) {
     std::vector<std::int64_t> start;

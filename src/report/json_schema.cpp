@@ -26,6 +26,7 @@ constexpr KeyRow head_keys[] = {
     {"model.name", "string", "the model's name"},
     {"model.file", "string", "the file it was read from"},
     {"model.parameters", "integer", "numbers in all parameters together"},
+    {"model.has_program", "boolean", "false: a list of arrays, of which only the state is planned"},
     {"rules", "object", ""},
     {"rules.name", "string", "the rules file's stem"},
     {"rules.file", "string", "the file they were read from"},
@@ -38,15 +39,15 @@ constexpr KeyRow head_keys[] = {
 
 constexpr KeyRow array_keys[] = {
     {"path", "string", "as in the TrainState, or the name of a value"},
-    {"role", "string", "input, parameter, optimizer, step, loss, gradient or output"},
+    {"role", "string", "input, parameter, optimizer, step, loss, gradient, output or activation"},
     {"dtype", "string", "f32, bf16, i32 ..."},
     {"shape", "array", "global sizes, major first"},
-    {"shape[]", "integer", ""},
+    {"shape[]", "integer|null", "null: unknown"},
     {"spec", "string", "effective PartitionSpec as Python prints it"},
     {"local_shape", "array", "sizes of the piece on one device"},
-    {"local_shape[]", "integer", ""},
-    {"bytes", "integer", "of the whole array"},
-    {"bytes_per_device", "integer", "of one piece"},
+    {"local_shape[]", "integer|null", "null: unknown"},
+    {"bytes", "integer|null", "of the whole array; null: unknown"},
+    {"bytes_per_device", "integer|null", "of one piece; null: unknown"},
     {"copies", "integer", "devices that hold each piece"},
     {"why", "string", "what decided the spec"},
     {"at", "object|null", "where it is written"},
@@ -108,7 +109,8 @@ constexpr KeyRow plan_keys[] = {
     {"state.arrays", "array", ""},
     {"state.bytes", "integer", "of all whole arrays"},
     {"state.bytes_per_device", "integer", ""},
-    {"functions", "array", "the train step where there is one, then apply"},
+    {"state.arrays_of_unknown_size", "integer", "which no bytes are counted of"},
+    {"functions", "array|null", "the train step where there is one, then apply; null: no program"},
     {"left_out", "array", "layers that no result needs"},
     {"left_out[]", "string", ""},
     {"findings", "array", "errors, warnings, notes; each by cost"},
@@ -129,7 +131,7 @@ constexpr KeyRow plan_keys[] = {
 };
 
 constexpr KeyRow piece_keys[] = {
-    {"pieces", "array", "in row-major order"},
+    {"pieces", "array|null", "in row-major order; null: the sizes are unknown"},
     {"pieces[].start", "array", "first index per dim"},
     {"pieces[].start[]", "integer", ""},
     {"pieces[].shape", "array", ""},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "report/sections.h"
 #include "report/semantics.h"
@@ -32,6 +33,18 @@ bool asks_rules(const ShardedGraph& sharded) {
                      [](const RuleUse& use) { return use.named > 0; });
 }
 
+std::int64_t array_count(const Plan& plan) {
+  std::int64_t count = 0;
+  for (const StateLeaf& leaf : plan.model.state) count += leaf.iteration.count();
+  return count;
+}
+
+using Section = std::string (*)(const Plan& plan, const Layout& layout);
+
+constexpr Section program_sections[] = {state_section,  values_section, collectives_section,
+                                        memory_section, apply_section,  findings_section};
+constexpr Section array_sections[] = {state_section, no_program_section, findings_section};
+
 std::string join_words(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -53,9 +66,10 @@ std::string counted(std::int64_t count, const std::string& noun) {
 }
 
 std::string header_line(const Plan& plan, const Layout& layout) {
-  const std::string function = plan.train_step
-                                   ? "train step (returns " + join_words(plan.model.returns) + ')'
-                                   : "apply (the model has no train step)";
+  const std::string function =
+      !plan.model.has_program ? counted(array_count(plan), "array") + " without a program"
+      : plan.train_step       ? "train step (returns " + join_words(plan.model.returns) + ')'
+                              : "apply (the model has no train step)";
   return fmt::format(
       "{}: {}, {}   mesh {}, {}, auto   rules {} ({})   semantics {}\n",
       emphasised(layout, plan.model.name, "1"), counted(plan.model.parameter_count, "parameter"),
@@ -88,8 +102,9 @@ std::string verdict_line(const Plan& plan, const Layout& layout) {
 
 std::string plan_text(const Plan& plan, const Layout& layout) {
   std::string text = header_line(plan, layout);
-  for (const auto section : {state_section, values_section, collectives_section, memory_section,
-                             apply_section, findings_section}) {
+  const std::span<const Section> sections =
+      plan.model.has_program ? std::span<const Section>(program_sections) : array_sections;
+  for (const Section section : sections) {
     const std::string part = section(plan, layout);
     if (part.empty()) continue;
     text += part + '\n';

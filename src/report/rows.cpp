@@ -157,9 +157,13 @@ std::vector<ArrayRow> state_rows(const Plan& plan) {
 }
 
 std::string optimizer_tree(const ArrayRow& slot, const ArrayRow& parameter) {
-  constexpr std::string_view prefix = "params/";
-  if (!parameter.name.starts_with(prefix)) return "";
-  const std::string tail = parameter.name.substr(prefix.size() - 1);
+  // A slot's path ends like its parameter's, all of it or without the root (`params`, `model`).
+  std::string tail = '/' + parameter.name;
+  if (!slot.name.ends_with(tail)) {
+    const std::size_t root = parameter.name.find('/');
+    if (root == std::string::npos) return "";
+    tail = parameter.name.substr(root);
+  }
   if (!slot.name.ends_with(tail)) return "";
   return slot.name.substr(0, slot.name.size() - tail.size());
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "report/fold.h"
 #include "report/rows.h"
@@ -11,7 +12,7 @@ namespace {
 
 /// Parameters first, then what belongs to them, then the step counter.
 int rank_of(Role role) {
-  if (role == Role::parameter) return 0;
+  if (role == Role::parameter || role == Role::activation) return 0;
   return role == Role::optimizer ? 1 : 2;
 }
 
@@ -69,6 +70,8 @@ bool have_one_owner(const std::vector<Mirror>& mirrors) {
   });
 }
 
+bool is_unknown(const ArrayRow& row) { return has_unknown_size(row.type.shape); }
+
 std::string times(const Layout& layout, std::int64_t count, Bytes each) {
   const std::string bytes = bytes_text(layout, each);
   return count == 1 ? bytes : with_commas(count) + " x " + bytes;
@@ -77,17 +80,19 @@ std::string times(const Layout& layout, std::int64_t count, Bytes each) {
 std::vector<std::string> mirror_row(const Layout& layout, const std::vector<Mirror>& mirrors) {
   Bytes each;
   bool same_copies = true;
+  bool has_unknown = false;
   const ArrayRow& first = *mirrors.front().members.front();
   for (const ArrayRow* member : mirrors.front().members) {
     each += member->instances * member->bytes;
     same_copies = same_copies && member->copies == first.copies;
+    has_unknown = has_unknown || is_unknown(*member);
   }
   return {mirror_name(mirrors),
           std::string(info(first.type.dtype).name),
           "as params",
           "",
           "",
-          times(layout, static_cast<std::int64_t>(mirrors.size()), each),
+          has_unknown ? "unknown" : times(layout, static_cast<std::int64_t>(mirrors.size()), each),
           same_copies ? with_commas(first.copies) : "",
           "follows params"};
 }
@@ -101,10 +106,14 @@ std::vector<std::string> folded_row(const Layout& layout,
     whys.push_back(row->why);
   }
   const ArrayRow& first = *rows.front();
-  return {fold_names(names),           std::string(info(first.type.dtype).name),
-          to_string(first.type.shape), first.spec,
-          to_string(first.local),      times(layout, arrays_in(rows), first.bytes),
-          with_commas(first.copies),   join(whys)};
+  return {fold_names(names),
+          std::string(info(first.type.dtype).name),
+          to_string(first.type.shape),
+          first.spec,
+          to_string(first.local),
+          is_unknown(first) ? "unknown" : times(layout, arrays_in(rows), first.bytes),
+          with_commas(first.copies),
+          join(whys)};
 }
 
 FoldItem fold_item(const ArrayRow& row, bool unfold) {
@@ -114,13 +123,13 @@ FoldItem fold_item(const ArrayRow& row, bool unfold) {
 /// The lines of one role; a tree that mirrors the parameters is one line.
 void add_role(Table& table, const Layout& layout, const std::vector<ArrayRow>& rows, int rank,
               const std::vector<Mirror>& mirrors) {
+  std::set<const ArrayRow*> mirrored;
+  for (const Mirror& mirror : mirrors)
+    mirrored.insert(mirror.members.begin(), mirror.members.end());
   std::vector<const ArrayRow*> members;
   std::vector<FoldItem> items;
   for (const ArrayRow& row : rows) {
-    const bool is_mirrored = std::any_of(mirrors.begin(), mirrors.end(), [&](const Mirror& mirror) {
-      return std::find(mirror.members.begin(), mirror.members.end(), &row) != mirror.members.end();
-    });
-    if (rank_of(row.role) != rank || is_mirrored) continue;
+    if (rank_of(row.role) != rank || mirrored.contains(&row)) continue;
     members.push_back(&row);
     items.push_back(fold_item(row, layout.unfold));
   }
@@ -133,15 +142,22 @@ void add_role(Table& table, const Layout& layout, const std::vector<ArrayRow>& r
 
 void add_total(Table& table, const Layout& layout, const std::vector<ArrayRow>& rows) {
   std::int64_t arrays = 0;
+  std::int64_t unknown = 0;
   Bytes local;
   Bytes whole;
   for (const ArrayRow& row : rows) {
+    unknown += is_unknown(row) ? row.instances : 0;
     local += row.instances * row.bytes;
     whole += row.instances * bytes_of(row.type);
     arrays += row.instances;
   }
-  table.add({counted(arrays, "array"), "", "", "", "", bytes_text(layout, local), "",
-             "whole: " + bytes_text(layout, whole)});
+  const bool is_all_unknown = unknown == arrays;
+  const std::string left_out = unknown == 0 || is_all_unknown
+                                   ? ""
+                                   : " and " + counted(unknown, "array") + " of unknown size";
+  table.add({counted(arrays, "array"), "", "", "", "",
+             is_all_unknown ? "unknown" : bytes_text(layout, local), "",
+             is_all_unknown ? "whole: unknown" : "whole: " + bytes_text(layout, whole) + left_out});
 }
 
 }  // namespace
