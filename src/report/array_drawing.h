@@ -1,11 +1,9 @@
 #pragma once
 // How an array lies on a mesh, as a drawing: one cell per piece with the devices that hold it.
 //
-// The last two dims that are split are the rows and the columns; a single one is columns when it is
-// the last dim, rows otherwise. Further split dims make panels. Dims that are whole, and mesh axes
-// of size 1, leave no trace but in the head. Works for every rank, for pieces that are not equal
-// and for values that are still sums; nothing depends on the number of devices where the mesh has
-// them in order.
+// Dims that are whole, and mesh axes of size 1, leave no trace but in the head. Works for every
+// rank, for pieces that are not equal and for values that are still sums; nothing depends on the
+// number of devices where the mesh has them in order.
 
 #include "mesh/mesh.h"
 #include "report/drawing.h"

@@ -245,8 +245,12 @@ class Layouter {
     return style_.color && cell.tone >= 0 ? toned(text, cell.tone) : text;
   }
 
+  /// Tall grids of equal rows need no lines; where lines make boxes they stay.
   bool has_rule_before(std::size_t row) const {
-    return drawing_.rows[row].has_bar && drawing_.rows.size() <= most_rows_with_rules;
+    const bool makes_boxes = std::any_of(drawing_.rows.begin(), drawing_.rows.end(),
+                                         [](const EdgeMark& mark) { return !mark.has_bar; });
+    return drawing_.rows[row].has_bar &&
+           (makes_boxes || drawing_.rows.size() <= most_rows_with_rules);
   }
 
   void add_grid(const Panel& panel, bool has_margin, Lines& lines) const {
