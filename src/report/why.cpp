@@ -96,6 +96,12 @@ Clause clause_of(const ShardedGraph& sharded, ValueId value, const Reason& reaso
       return {with_place("left open", reason.at), "", ""};
     case ReasonKind::uneven:
       return {targets(sharded.mesh, reason.axes) + " does not divide dim", "", ""};
+    case ReasonKind::dropped:
+      return {targets(sharded.mesh, reason.axes) + " dropped, does not divide dim", "", ""};
+    case ReasonKind::padded:
+      return {"padded for " + targets(sharded.mesh, reason.axes), "", ""};
+    case ReasonKind::taken_as_axis:
+      return {"no rule for " + logical + ", taken for a mesh axis", "", ""};
     case ReasonKind::propagated:
       return {"from ", name_seen_from(sharded.graph, value, reason.from),
               reason.label.empty() ? "" : " along " + reason.label};
@@ -121,6 +127,11 @@ Clauses why(const ShardedGraph& sharded, ValueId value) {
     }
   }
   return clauses;
+}
+
+std::string reason_words(const ShardedGraph& sharded, ValueId value, const Reason& reason) {
+  const Clause clause = clause_of(sharded, value, reason);
+  return clause.lead + clause.name + clause.tail;
 }
 
 std::string fold_key(const Clauses& clauses) {

@@ -26,6 +26,9 @@ enum class ReasonKind {
   output,         ///< the function's output number `output`, placed at `at`, asks for it
   unconstrained,  ///< left to propagation by the spec at `at`
   uneven,         ///< propagation offered `axes`, but they do not divide the dim
+  dropped,        ///< `misfit: drop-axes`: these axes do not divide the dim
+  padded,         ///< `misfit: pad`: the axes do not divide the dim, the last pieces are padding
+  taken_as_axis,  ///< no rule names `logical`, so NNX takes it for a mesh axis
 };
 
 /// Why one dim of a value has the axes it has.

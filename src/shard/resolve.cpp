@@ -148,7 +148,7 @@ Resolved Resolver::resolve_logical(const LogicalSpec& names, const SpecQuestion&
     }
     return resolved;
   }
-  if (!check_names(names, question) || !check_flat(names, question)) return resolved;
+  if (!check_flat(names, question) || !check_names(names, question)) return resolved;
   const Decided& decided = decide(names, asked, question);
   const LinenAnswer& answer = decided.answer;
   resolved.is_constraint = check_matched(names, answer.rule_of, question);

@@ -54,6 +54,7 @@ struct ResolvedState {
   std::vector<int> class_of;           ///< by leaf
   std::vector<RuleUse> uses;
   std::vector<RuleDecision> decisions;
+  std::vector<std::int64_t> path_arrays;  ///< see ShardedGraph
   std::vector<std::pair<LogicalAxis, Location>> unmatched;
 
   const Resolved& of(int leaf) const {

@@ -5,6 +5,7 @@
 
 #include "shard/axes.h"
 #include "shard/boundary.h"
+#include "shard/path_rules.h"
 #include "shard/propagate.h"
 #include "shard/resolve_state.h"
 
@@ -15,7 +16,10 @@ namespace {
 class Placement {
  public:
   Placement(const Graph& graph, const RulesConfig& rules, const Mesh& mesh)
-      : graph_(graph), resolver_(rules, mesh, diagnostics_) {
+      : graph_(graph), resolver_(rules, mesh, diagnostics_), has_paths_(!rules.paths.empty()) {
+    for (const GraphInput& input : graph.inputs) {
+      if (has_paths_ && input.role == Role::parameter) parameters_.add(input.path);
+    }
     for (const GraphValue& value : graph.values) {
       given.values.push_back(open_sharding(value.type.rank()));
       reasons.emplace_back(value.type.shape.size());
@@ -32,13 +36,23 @@ class Placement {
   std::vector<ValueReasons> reasons;
 
  private:
+  /// Which parameter an array goes with where the rules place by path.
+  std::string followed_by(Role role, const std::string& path) const {
+    const bool mirrors = role == Role::optimizer || role == Role::gradient;
+    return mirrors && has_paths_ ? parameters_.find(path) : "";
+  }
+
   void place_inputs() {
     for (const GraphInput& input : graph_.inputs) {
       const GraphValue& value = graph_.value(input.value);
-      Resolved resolved = resolver_.resolve({input.placement, value.type, part_of(input.role),
-                                             input.path, value.labels, input.iteration.count()});
+      const std::string followed = followed_by(input.role, input.path);
+      const bool is_by_path = has_paths_ && resolver_.is_placed_by_path(input.path, followed);
+      Resolved resolved =
+          resolver_.resolve({input.placement, value.type, part_of(input.role), input.path,
+                             value.labels, input.iteration.count(), followed});
       reasons[index_of(input.value)] = std::move(resolved.reasons);
-      const bool is_left_open = input.placement.is_unannotated() && input.role == Role::input;
+      const bool is_left_open =
+          input.placement.is_unannotated() && input.role == Role::input && !is_by_path;
       if (!is_left_open) given.values[index_of(input.value)] = std::move(resolved.sharding);
     }
   }
@@ -46,14 +60,18 @@ class Placement {
   void place_outputs() {
     for (const GraphOutput& output : graph_.outputs) {
       const GraphValue& value = graph_.value(output.value);
-      if (!output.placement) {
+      const std::string followed = followed_by(output.role, output.path);
+      const bool is_by_path = has_paths_ && resolver_.is_placed_by_path(output.path, followed);
+      if (!output.placement && !is_by_path) {
         given.results.push_back(open_sharding(value.type.rank()));
         continue;
       }
-      given.results.push_back(resolver_
-                                  .resolve({*output.placement, value.type, part_of(output.role),
-                                            output.path, value.labels, output.iteration.count()})
-                                  .sharding);
+      const SpecConfig placement = output.placement.value_or(SpecConfig{});
+      given.results.push_back(
+          resolver_
+              .resolve({placement, value.type, part_of(output.role), output.path, value.labels,
+                        output.iteration.count(), followed})
+              .sharding);
     }
   }
 
@@ -101,6 +119,8 @@ class Placement {
   const Graph& graph_;
   Diagnostics diagnostics_;
   Resolver resolver_;
+  bool has_paths_;
+  MirroredParameters parameters_;
 };
 
 /// A constraint speaks about its operand too (see FlowBuilder::finish): where the operand got its
@@ -159,6 +179,7 @@ ShardedGraph shard_graph(Graph graph, const RulesConfig& rules, const Mesh& mesh
   sharded.mesh = mesh;
   sharded.rule_uses = placement.resolver().uses();
   sharded.decisions = placement.resolver().decisions();
+  sharded.path_arrays = placement.resolver().path_arrays();
   sharded.unmatched = placement.resolver().unmatched();
   sharded.constraints = placement.given.constraints;
   for (Sharding& constraint : sharded.constraints) constraint = closed(std::move(constraint));

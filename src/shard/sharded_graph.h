@@ -25,6 +25,7 @@ struct ShardedGraph {
   std::vector<Conflict> conflicts;
   std::vector<RuleUse> rule_uses;
   std::vector<RuleDecision> decisions;
+  std::vector<std::int64_t> path_arrays;  ///< by glob of the rules' `paths`: arrays it placed
   std::vector<std::pair<LogicalAxis, Location>> unmatched;
 
   const Sharding& sharding(ValueId id) const { return shardings[index_of(id)]; }
