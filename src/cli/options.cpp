@@ -25,6 +25,8 @@ struct OptionRow {
 };
 
 constexpr unsigned planning = plan_bit | show_bit | run_bit;
+/// Commands that read RULES.
+constexpr unsigned reading_rules = planning;
 constexpr unsigned every = planning | schema_bit;
 constexpr int most_int = std::numeric_limits<int>::max();
 
@@ -63,6 +65,32 @@ constexpr OptionRow option_table[] = {
      planning, [](Options& o, const std::string& v) { o.overrides.set.push_back(v); }},
     {"--sizes", "NAME", "use a size set of the model file", planning,
      [](Options& o, const std::string& v) { o.overrides.size_set = v; }},
+    {"--devices", "NAME",
+     "hardware the mesh lies on, e.g. v5e-256, 4xv5e-16, 4x8xh100, cpu-8 (default: the rules "
+     "file's, else virtual cpus)",
+     reading_rules, [](Options& o, const std::string& v) { o.overrides.devices = v; }},
+    {"--dcn", "AXES", "how much of an axis crosses slices, e.g. data=4 (default: the rules file's)",
+     reading_rules, [](Options& o, const std::string& v) { o.overrides.dcn = v; }},
+    {"--add-rule", "RULE",
+     "one more rule behind those of the file, e.g. \"[embed, data]\"; repeatable", reading_rules,
+     [](Options& o, const std::string& v) { o.overrides.add_rules.push_back(v); }},
+    {"--drop-rule", "N", "leave out rule N, as reports number them; repeatable", reading_rules,
+     [](Options& o, const std::string& v) { o.overrides.drop_rules.push_back(v); }},
+    {"--resolver", "linen|nnx", "whose reading of the rules (default: the file's, else linen)",
+     reading_rules, [](Options& o, const std::string& v) { o.overrides.resolver = v; }},
+    {"--merge", "prepend|replace|append",
+     "RULES as A,B: are the rules of B asked first (default), put in the place of A's rules of the "
+     "same names, or asked last",
+     reading_rules,
+     [](Options& o, const std::string& v) {
+       o.rule_merge = static_cast<RuleMerge>(word_of("--merge", v, rule_merge_words()));
+     }},
+    {"--config-folder", "DIR",
+     "where MaxText files find what they build on, beside their own folders; repeatable",
+     reading_rules, [](Options& o, const std::string& v) { o.config_folders.push_back(v); }},
+    {"--rules-set", "KEY=VALUE",
+     "change a key of a MaxText file, e.g. ici_fsdp_parallelism=4; repeatable", reading_rules,
+     [](Options& o, const std::string& v) { o.rules_settings.push_back(v); }},
     {"--paths", "flax|jax",
      "how the state's leaves are called: flax: params/Dense_0/kernel; jax: "
      ".params/['params']/['Dense_0']/['kernel'] (default: as the model has them)",

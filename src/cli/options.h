@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "config/layered_rules.h"
 #include "config/load.h"
 
 namespace shard {
@@ -26,6 +27,11 @@ struct Options {
   ColorChoice color = ColorChoice::automatic;
   std::optional<int> width;  ///< columns; nothing: the terminal's, without limit when there is none
   bool help = false;
+
+  // reading rules
+  RuleMerge rule_merge = RuleMerge::prepend;  ///< of files laid over each other
+  std::vector<std::string> config_folders;    ///< where foreign files look for what they build on
+  std::vector<std::string> rules_settings;    ///< KEY=VALUE of foreign files
 
   PathStyle paths = PathStyle::as_given;
   bool human = false;

@@ -8,11 +8,6 @@
 #include "config/load.h"
 
 namespace shard {
-PlanFiles find_plan_files(const Options& options) {
-  const auto roots = shipped_roots();
-  return {find_file(options.arguments[0], model_files, roots),
-          find_file(options.arguments[1], rules_files, roots)};
-}
 
 bool may_fold(const Options& options) {
   return options.fold && !options.all && options.dump_stages.empty();
@@ -34,12 +29,6 @@ ModelInput read_model_input(const std::string& word, const Options& options, Sou
     input.config.paths = options.paths;
   }
   return input;
-}
-
-RulesConfig read_rules_input(const std::string& word, const Options& options, Sources& sources) {
-  const std::string file = find_file(word, rules_files, shipped_roots());
-  log_info("rules " + file);
-  return read_rules(merge_rules_file(file, options.overrides, sources));
 }
 
 Plan make_plan(const ModelInput& model, const RulesConfig& rules, const Options& options,

@@ -27,7 +27,7 @@ struct ModelInput {
 /// everything that is wrong in the first stage that finds anything.
 ModelInput read_model_input(const std::string& word, const Options& options, Sources& sources);
 
-/// The same for rules.
+/// The same for rules; see rules_input.h for what the word may be.
 RulesConfig read_rules_input(const std::string& word, const Options& options, Sources& sources);
 
 /// Plans both functions of the model under these rules; of a list of arrays its state. With `fold`
@@ -41,12 +41,5 @@ Plan make_plan(const Options& options, Sources& sources, bool fold);
 
 /// Whether a report may be about folded iterations: not where every array and stage is asked for.
 bool may_fold(const Options& options);
-
-/// The paths of the two files the user named, looked for here and among the shipped ones.
-struct PlanFiles {
-  std::string model;
-  std::string rules;
-};
-PlanFiles find_plan_files(const Options& options);
 
 }  // namespace shard

@@ -2,8 +2,10 @@
 
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/find_file.h"
 #include "cli/layout.h"
 #include "cli/pipeline.h"
+#include "dialects/rules_yaml.h"
 #include "report/json.h"
 #include "report/plan_text.h"
 
@@ -12,9 +14,13 @@ namespace {
 
 /// Both files after `base`, `set` and the overrides, each line with its origin.
 std::string resolved_text(const Options& options, Sources& sources) {
-  const PlanFiles files = find_plan_files(options);
-  return write_resolved(merge_model_file(files.model, options.overrides, sources)) + "---\n" +
-         write_resolved(merge_rules_file(files.rules, options.overrides, sources));
+  const std::string model = find_file(options.arguments[0], model_files, shipped_roots());
+  const RulesConfig rules = read_rules_input(options.arguments[1], options, sources);
+  MergedDocument document;
+  document.file = rules.file;
+  document.root = rules_tree(rules);
+  return write_resolved(merge_model_file(model, options.overrides, sources)) + "---\n" +
+         write_resolved(document);
 }
 
 bool is_yes(const Plan& plan) {

@@ -7,7 +7,10 @@
 namespace shard {
 
 void throw_in_file_order(const Diagnostics& diagnostics) {
-  std::vector<Diagnostic> all = diagnostics.all();
+  std::vector<Diagnostic> all;
+  for (const Diagnostic& one : diagnostics.all()) {
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+  }
   std::map<std::string, std::size_t> rank;
   for (const Diagnostic& one : all) rank.emplace(one.at.file, rank.size());
   const auto key = [&](const Diagnostic& one) {

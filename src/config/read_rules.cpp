@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <set>
 
 #include "base/nearest.h"
 #include "config/checked_map.h"
@@ -132,16 +131,6 @@ void check_rule_sets(const TextNode& root, Diagnostics& diagnostics) {
   for (const TextEntry& set : sets->entries) read_keys(set.value, rule_set_table(), diagnostics);
 }
 
-/// A mistake that a base and what is laid over it share is told once.
-void throw_each_once(const Diagnostics& found) {
-  Diagnostics once;
-  std::set<std::string> seen;
-  for (const Diagnostic& one : found.all()) {
-    if (seen.insert(to_string(one)).second) once.append({one});
-  }
-  throw_in_file_order(once);
-}
-
 }  // namespace
 
 RulesConfig read_rules(const MergedDocument& document) {
@@ -153,7 +142,7 @@ RulesConfig read_rules(const MergedDocument& document) {
   rules.name = std::filesystem::path(document.file).stem().string();
   if (!document.rule_set.empty()) rules.name += '#' + document.rule_set;
   rules.rule_sets = document.rule_sets;
-  throw_each_once(diagnostics);
+  throw_in_file_order(diagnostics);
   for (const Diagnostic& remark : diagnostics.all()) rules.remarks.push_back(remark);
   return rules;
 }

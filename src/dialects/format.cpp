@@ -57,59 +57,59 @@ constexpr std::array<Signature, 8> text_signatures = {{
 
 struct Word {
   std::string_view key;
-  Format format;
+  FileFormat format;
   std::string_view words;
 };
 
 // Keys at the top of a YAML map, the telling ones first.
 constexpr std::array<Word, 35> yaml_keys = {{
-    {"logical_axis_rules", Format::framework, "a configuration in MaxText's form"},
-    {"mesh_axes", Format::framework, "a configuration in MaxText's form"},
-    {"base_config", Format::framework, "a configuration in MaxText's form"},
-    {"custom_mesh_and_rule", Format::framework, "a configuration in MaxText's form"},
-    {"jobs", Format::our_jobs, "a jobs file of shard-plan"},
-    {"rules", Format::our_rules, "a rules file of shard-plan"},
-    {"rule_sets", Format::our_rules, "a rules file of shard-plan"},
-    {"mesh", Format::our_rules, "a rules file of shard-plan"},
-    {"paths", Format::our_rules, "a rules file of shard-plan"},
-    {"rules_for", Format::our_rules, "a rules file of shard-plan"},
-    {"unmatched", Format::our_rules, "a rules file of shard-plan"},
-    {"misfit", Format::our_rules, "a rules file of shard-plan"},
-    {"resolver", Format::our_rules, "a rules file of shard-plan"},
-    {"dcn", Format::our_rules, "a rules file of shard-plan"},
-    {"device_order", Format::our_rules, "a rules file of shard-plan"},
-    {"axis_types", Format::our_rules, "a rules file of shard-plan"},
-    {"layers", Format::our_model, "a model file of shard-plan"},
-    {"blocks", Format::our_model, "a model file of shard-plan"},
-    {"inputs", Format::our_model, "a model file of shard-plan"},
-    {"sizes", Format::our_model, "a model file of shard-plan"},
-    {"arrays", Format::our_arrays, "a list of arrays of shard-plan"},
-    {"from", Format::our_arrays, "a list of arrays of shard-plan"},
-    {"devices", Format::our_rules, "a rules file of shard-plan"},
-    {"base", Format::our_rules, "a file of shard-plan"},
-    {"set", Format::our_rules, "a file of shard-plan"},
-    {"base_emb_dim", Format::framework, "a model configuration of MaxText"},
-    {"decoder_block", Format::framework, "a model configuration of MaxText"},
-    {"trainer", Format::unknown, "a Levanter configuration (haliax axis mappings, not rules)"},
-    {"axis_resources", Format::unknown,
+    {"logical_axis_rules", FileFormat::framework, "a configuration in MaxText's form"},
+    {"mesh_axes", FileFormat::framework, "a configuration in MaxText's form"},
+    {"base_config", FileFormat::framework, "a configuration in MaxText's form"},
+    {"custom_mesh_and_rule", FileFormat::framework, "a configuration in MaxText's form"},
+    {"jobs", FileFormat::our_jobs, "a jobs file of shard-plan"},
+    {"rules", FileFormat::our_rules, "a rules file of shard-plan"},
+    {"rule_sets", FileFormat::our_rules, "a rules file of shard-plan"},
+    {"mesh", FileFormat::our_rules, "a rules file of shard-plan"},
+    {"paths", FileFormat::our_rules, "a rules file of shard-plan"},
+    {"rules_for", FileFormat::our_rules, "a rules file of shard-plan"},
+    {"unmatched", FileFormat::our_rules, "a rules file of shard-plan"},
+    {"misfit", FileFormat::our_rules, "a rules file of shard-plan"},
+    {"resolver", FileFormat::our_rules, "a rules file of shard-plan"},
+    {"dcn", FileFormat::our_rules, "a rules file of shard-plan"},
+    {"device_order", FileFormat::our_rules, "a rules file of shard-plan"},
+    {"axis_types", FileFormat::our_rules, "a rules file of shard-plan"},
+    {"layers", FileFormat::our_model, "a model file of shard-plan"},
+    {"blocks", FileFormat::our_model, "a model file of shard-plan"},
+    {"inputs", FileFormat::our_model, "a model file of shard-plan"},
+    {"sizes", FileFormat::our_model, "a model file of shard-plan"},
+    {"arrays", FileFormat::our_arrays, "a list of arrays of shard-plan"},
+    {"from", FileFormat::our_arrays, "a list of arrays of shard-plan"},
+    {"devices", FileFormat::our_rules, "a rules file of shard-plan"},
+    {"base", FileFormat::our_rules, "a file of shard-plan"},
+    {"set", FileFormat::our_rules, "a file of shard-plan"},
+    {"base_emb_dim", FileFormat::framework, "a model configuration of MaxText"},
+    {"decoder_block", FileFormat::framework, "a model configuration of MaxText"},
+    {"trainer", FileFormat::unknown, "a Levanter configuration (haliax axis mappings, not rules)"},
+    {"axis_resources", FileFormat::unknown,
      "a Levanter configuration (haliax axis mappings, not rules)"},
-    {"apiVersion", Format::unknown, "a Kubernetes manifest"},
-    {"services", Format::unknown, "a Compose file"},
-    {"distributed_type", Format::unknown, "an Accelerate configuration"},
-    {"parallelism_config", Format::unknown, "an Accelerate configuration"},
-    {"tensor_model_parallel_size", Format::unknown, "a Megatron configuration"},
-    {"steps", Format::unknown, "a pipeline of steps"},
+    {"apiVersion", FileFormat::unknown, "a Kubernetes manifest"},
+    {"services", FileFormat::unknown, "a Compose file"},
+    {"distributed_type", FileFormat::unknown, "an Accelerate configuration"},
+    {"parallelism_config", FileFormat::unknown, "an Accelerate configuration"},
+    {"tensor_model_parallel_size", FileFormat::unknown, "a Megatron configuration"},
+    {"steps", FileFormat::unknown, "a pipeline of steps"},
 }};
 
 // Keys that a JSON object has near its beginning, the telling ones first.
 constexpr std::array<Word, 7> json_keys = {{
-    {"\"partition_spec\"", Format::sharding_dump, "a dump of shardings"},
-    {"\"Activation Sharding Dump\"", Format::activation_dump, "a dump of activation shardings"},
-    {"\"weight_map\"", Format::safetensors_index, "the index of a safetensors checkpoint"},
-    {"\"architectures\"", Format::unknown, "a Hugging Face config.json"},
-    {"\"model_type\"", Format::unknown, "a Hugging Face config.json"},
-    {"\"added_tokens\"", Format::unknown, "a tokenizer"},
-    {"\"zero_optimization\"", Format::unknown, "a DeepSpeed configuration"},
+    {"\"partition_spec\"", FileFormat::sharding_dump, "a dump of shardings"},
+    {"\"Activation Sharding Dump\"", FileFormat::activation_dump, "a dump of activation shardings"},
+    {"\"weight_map\"", FileFormat::safetensors_index, "the index of a safetensors checkpoint"},
+    {"\"architectures\"", FileFormat::unknown, "a Hugging Face config.json"},
+    {"\"model_type\"", FileFormat::unknown, "a Hugging Face config.json"},
+    {"\"added_tokens\"", FileFormat::unknown, "a tokenizer"},
+    {"\"zero_optimization\"", FileFormat::unknown, "a DeepSpeed configuration"},
 }};
 
 std::string lower(std::string_view text) {
@@ -207,17 +207,18 @@ Sniffed sniff_yaml(const std::vector<std::string_view>& keys, bool has_list_of_a
   const auto has = [&](std::string_view key) {
     return std::find(keys.begin(), keys.end(), key) != keys.end();
   };
-  if (has("on") && has("jobs")) return {Format::unknown, "a workflow of GitHub Actions"};
+  if (has("on") && has("jobs")) return {FileFormat::unknown, "a workflow of GitHub Actions"};
   for (const Word& row : yaml_keys) {
     if (!has(row.key)) continue;
-    if (row.key == "arrays" && has_list_of_arrays) return {Format::array_list, "a list of arrays"};
+    if (row.key == "arrays" && has_list_of_arrays)
+      return {FileFormat::array_list, "a list of arrays"};
     return {row.format, std::string(row.words)};
   }
   for (const std::string_view key : keys) {
     const bool is_size = key.starts_with("ici_") || key.starts_with("dcn_");
-    if (is_size) return {Format::framework, "a configuration in MaxText's form"};
+    if (is_size) return {FileFormat::framework, "a configuration in MaxText's form"};
   }
-  return {Format::unknown, with_keys("a YAML map", keys)};
+  return {FileFormat::unknown, with_keys("a YAML map", keys)};
 }
 
 // Keys of the outermost object of a JSON text that may be cut short.
@@ -245,8 +246,8 @@ Sniffed sniff_object(std::string_view text) {
     return {row.format, std::string(row.words)};
   }
   const std::vector<std::string_view> keys = top_keys(text);
-  if (keys.empty()) return {Format::unknown, "a JSON object"};
-  return {Format::unknown, with_keys("a JSON object", keys)};
+  if (keys.empty()) return {FileFormat::unknown, "a JSON object"};
+  return {FileFormat::unknown, with_keys("a JSON object", keys)};
 }
 
 // Text that opens with a bracket: array lists are JSON, lists of pairs are read as Python.
@@ -256,19 +257,19 @@ Sniffed sniff_brackets(std::string_view text) {
   if (text[0] == '{') return sniff_object(text);
   if (text[0] == '[' && second == '{') {
     const bool has_arrays = text.find("\"name\"") != text.npos;
-    if (has_arrays) return {Format::array_list, "a list of arrays"};
-    return {Format::unknown, "a list of JSON objects"};
+    if (has_arrays) return {FileFormat::array_list, "a list of arrays"};
+    return {FileFormat::unknown, "a list of JSON objects"};
   }
-  return {Format::python, "a list of pairs"};
+  return {FileFormat::python, "a list of pairs"};
 }
 
 Sniffed sniff_lines(std::string_view path, std::string_view text) {
   const std::vector<std::string_view> lines = telling_lines(text);
-  if (lines.empty()) return {Format::unknown, "an empty file"};
+  if (lines.empty()) return {FileFormat::unknown, "an empty file"};
   const std::size_t first = lines[0].find_first_not_of(" \t");
   if (lines[0].starts_with("module ") || lines[0].starts_with("module@") ||
       lines[0].starts_with("func.func")) {
-    return {Format::unknown, "an MLIR program"};
+    return {FileFormat::unknown, "an MLIR program"};
   }
   if (std::string_view("([{").find(lines[0][first]) != std::string_view::npos) {
     const auto start = static_cast<std::size_t>(lines[0].data() - text.data()) + first;
@@ -287,31 +288,32 @@ Sniffed sniff_lines(std::string_view path, std::string_view text) {
   }
   if (!keys.empty()) {
     const Sniffed found = sniff_yaml(keys, has_list_of_arrays);
-    if (found.format != Format::unknown || !has_python) return found;
+    if (found.format != FileFormat::unknown || !has_python) return found;
   }
   if (path.ends_with(".md") || path.ends_with(".rst")) {
-    return {Format::unknown, "a page of documentation"};
+    return {FileFormat::unknown, "a page of documentation"};
   }
-  if (has_python) return {Format::python, path.ends_with(".gin") ? "a gin file" : "Python source"};
-  if (lines[0].starts_with("- ")) return {Format::unknown, "a YAML list"};
-  return {Format::unknown, "plain text"};
+  if (has_python)
+    return {FileFormat::python, path.ends_with(".gin") ? "a gin file" : "Python source"};
+  if (lines[0].starts_with("- ")) return {FileFormat::unknown, "a YAML list"};
+  return {FileFormat::unknown, "plain text"};
 }
 
 }  // namespace
 
 Sniffed sniff(std::string_view path, std::string_view text) {
   text = without_byte_order_mark(text.substr(0, most_bytes));
-  if (is_safetensors(text)) return {Format::safetensors, "a safetensors file"};
+  if (is_safetensors(text)) return {FileFormat::safetensors, "a safetensors file"};
   for (const Signature& row : binary_signatures) {
-    if (text.starts_with(row.start)) return {Format::unknown, std::string(row.words)};
+    if (text.starts_with(row.start)) return {FileFormat::unknown, std::string(row.words)};
   }
   const std::size_t start = std::min(text.find_first_not_of(" \t\r\n"), text.size());
   const std::string head = lower(text.substr(start, 64));
   for (const Signature& row : text_signatures) {
-    if (head.starts_with(row.start)) return {Format::unknown, std::string(row.words)};
+    if (head.starts_with(row.start)) return {FileFormat::unknown, std::string(row.words)};
   }
   const auto odd = first_non_text_byte(text);
-  if (odd && *odd + 4 < most_bytes) return {Format::unknown, "binary data"};
+  if (odd && *odd + 4 < most_bytes) return {FileFormat::unknown, "binary data"};
   return sniff_lines(path, text);
 }
 

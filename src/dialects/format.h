@@ -6,7 +6,7 @@
 
 namespace shard {
 
-enum class Format {
+enum class FileFormat {
   our_rules,   ///< YAML with `mesh`, `rules`
   our_model,   ///< YAML with `layers`
   our_arrays,  ///< YAML with `arrays` as a map, or `from`
@@ -23,7 +23,7 @@ enum class Format {
 
 /// A format and, for messages, what the text looks like: `a Hugging Face config.json`.
 struct Sniffed {
-  Format format = Format::unknown;
+  FileFormat format = FileFormat::unknown;
   std::string looks_like;
 };
 

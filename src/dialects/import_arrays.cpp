@@ -210,13 +210,13 @@ void read_text(const std::string& path, Sources& sources, ImportedArrays& result
   const Sniffed found = sniff(path, text);
   result.format = found.format;
   result.looks_like = found.looks_like;
-  if (found.format == Format::safetensors) {
+  if (found.format == FileFormat::safetensors) {
     read_safetensors_header(path, sources, reader);
     return;
   }
   const bool is_dump =
-      found.format == Format::array_list || found.format == Format::sharding_dump ||
-      found.format == Format::activation_dump || found.format == Format::safetensors_index;
+      found.format == FileFormat::array_list || found.format == FileFormat::sharding_dump ||
+      found.format == FileFormat::activation_dump || found.format == FileFormat::safetensors_index;
   if (!is_dump) {
     fail_unknown_format(path, found,
                         "arrays: a list of names and shapes, a dump of shardings, or a safetensors "
@@ -225,11 +225,11 @@ void read_text(const std::string& path, Sources& sources, ImportedArrays& result
   Diagnostics yaml;
   const TextNode root = read_tree(path, text, yaml);
   reader.diagnostics().append(yaml.all());
-  if (found.format == Format::array_list) {
+  if (found.format == FileFormat::array_list) {
     read_list(root, reader);
-  } else if (found.format == Format::activation_dump) {
+  } else if (found.format == FileFormat::activation_dump) {
     read_activations(root, reader);
-  } else if (found.format == Format::safetensors_index) {
+  } else if (found.format == FileFormat::safetensors_index) {
     read_index(path, root, sources, reader);
   } else {
     for (const TextEntry& entry : root.entries) read_dumped(entry, result.arrays, reader);
@@ -248,7 +248,7 @@ ImportedArrays import_arrays(const std::string& path, Sources& sources) {
   Diagnostics diagnostics;
   ArrayReader reader(diagnostics);
   if (path.ends_with(".safetensors")) {  // may be far larger than any text
-    result.format = Format::safetensors;
+    result.format = FileFormat::safetensors;
     result.looks_like = "a safetensors file";
     read_safetensors_header(path, sources, reader);
   } else {

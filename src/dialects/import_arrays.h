@@ -18,7 +18,7 @@ namespace shard {
 
 struct ImportedArrays {
   ArraysConfig arrays;
-  Format format = Format::unknown;
+  FileFormat format = FileFormat::unknown;
   std::string looks_like;
   std::vector<Diagnostic> remarks;  ///< warnings and notes
 };

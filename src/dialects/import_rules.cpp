@@ -124,9 +124,9 @@ RulesConfig import_own(const std::string& path, const ImportOptions& options, So
 
 RulesConfig import_foreign(const std::string& path, const ImportOptions& options, Sources& sources,
                            ImportedRules& result, Diagnostics& diagnostics) {
-  if (result.format == Format::framework) {
+  if (result.format == FileFormat::framework) {
     import_framework(path, options, sources, result, diagnostics);
-  } else if (result.format == Format::python) {
+  } else if (result.format == FileFormat::python) {
     import_python(path, options, sources, result, diagnostics);
   } else {
     fail_unknown_format(path, {result.format, result.looks_like},
@@ -150,7 +150,7 @@ ImportedRules import_rules(const std::string& path, const ImportOptions& options
   result.format = found.format;
   result.looks_like = found.looks_like;
   Diagnostics diagnostics;
-  if (found.format == Format::our_rules) {
+  if (found.format == FileFormat::our_rules) {
     result.rules = import_own(path, options, sources, diagnostics);
     result.files.push_back(path);
   } else {

@@ -43,7 +43,7 @@ struct ImportOptions {
 
 struct ImportedRules {
   RulesConfig rules;
-  Format format = Format::unknown;
+  FileFormat format = FileFormat::unknown;
   std::string looks_like;
   /// Warnings and notes: what was assumed, what was not read. Errors are thrown.
   std::vector<Diagnostic> remarks;

@@ -7,11 +7,11 @@ namespace {
 
 std::string looks(std::string_view text, std::string_view path = "file") {
   const Sniffed found = sniff(path, text);
-  CHECK(found.format == Format::unknown);
+  CHECK(found.format == FileFormat::unknown);
   return found.looks_like;
 }
 
-Format format(std::string_view text, std::string_view path = "file") {
+FileFormat format(std::string_view text, std::string_view path = "file") {
   return sniff(path, text).format;
 }
 
@@ -24,35 +24,35 @@ std::string safetensors(std::string_view header) {
 }  // namespace
 
 TEST_CASE("our own files are known by their keys") {
-  CHECK(format("# note\nmesh: {data: 2}\nrules: []\n") == Format::our_rules);
-  CHECK(format("rule_sets:\n  a: {}\n") == Format::our_rules);
-  CHECK(format("name: m\nsizes: {a: 1}\nlayers:\n  - relu\n") == Format::our_model);
-  CHECK(format("arrays:\n  w: f32[4]\n") == Format::our_arrays);
-  CHECK(format("name: m\nfrom: dump.json\n") == Format::our_arrays);
-  CHECK(format("jobs:\n  - {model: a, rules: b}\n") == Format::our_jobs);
+  CHECK(format("# note\nmesh: {data: 2}\nrules: []\n") == FileFormat::our_rules);
+  CHECK(format("rule_sets:\n  a: {}\n") == FileFormat::our_rules);
+  CHECK(format("name: m\nsizes: {a: 1}\nlayers:\n  - relu\n") == FileFormat::our_model);
+  CHECK(format("arrays:\n  w: f32[4]\n") == FileFormat::our_arrays);
+  CHECK(format("name: m\nfrom: dump.json\n") == FileFormat::our_arrays);
+  CHECK(format("jobs:\n  - {model: a, rules: b}\n") == FileFormat::our_jobs);
 }
 
 TEST_CASE("rules of other programs are known by what stands in them") {
-  CHECK(format("run: x\nmesh_axes: ['data']\n") == Format::framework);
-  CHECK(format("ici_fsdp_parallelism: 4\n") == Format::framework);
+  CHECK(format("run: x\nmesh_axes: ['data']\n") == FileFormat::framework);
+  CHECK(format("ici_fsdp_parallelism: 4\n") == FileFormat::framework);
   CHECK(format("\xEF\xBB\xBF"
-               "base_config: \"base.yml\"\n") == Format::framework);
-  CHECK(format("base_emb_dim: 4\n") == Format::framework);
-  CHECK(format("(('batch', 'data'),)") == Format::python);
-  CHECK(format("# pasted\n[['batch', 'data']]") == Format::python);
-  CHECK(format("RULES = (('batch', 'data'),)") == Format::python);
-  CHECK(format("RULES: Rules = []") == Format::python);
-  CHECK(format("import jax\n") == Format::python);
-  CHECK(format("m.P:\n  rules = @f()\n", "a.gin") == Format::python);
+               "base_config: \"base.yml\"\n") == FileFormat::framework);
+  CHECK(format("base_emb_dim: 4\n") == FileFormat::framework);
+  CHECK(format("(('batch', 'data'),)") == FileFormat::python);
+  CHECK(format("# pasted\n[['batch', 'data']]") == FileFormat::python);
+  CHECK(format("RULES = (('batch', 'data'),)") == FileFormat::python);
+  CHECK(format("RULES: Rules = []") == FileFormat::python);
+  CHECK(format("import jax\n") == FileFormat::python);
+  CHECK(format("m.P:\n  rules = @f()\n", "a.gin") == FileFormat::python);
 }
 
 TEST_CASE("lists of arrays are known by what stands in them") {
-  CHECK(format("[{\"name\": \"w\", \"shape\": [1]}]") == Format::array_list);
-  CHECK(format("arrays:\n  - {name: w, shape: [1]}\n") == Format::array_list);
-  CHECK(format("{\".step\": {\"partition_spec\": []}}") == Format::sharding_dump);
-  CHECK(format("{\"Activation Sharding Dump\": []}") == Format::activation_dump);
-  CHECK(format("{\"weight_map\": {}}") == Format::safetensors_index);
-  CHECK(format(safetensors("{}")) == Format::safetensors);
+  CHECK(format("[{\"name\": \"w\", \"shape\": [1]}]") == FileFormat::array_list);
+  CHECK(format("arrays:\n  - {name: w, shape: [1]}\n") == FileFormat::array_list);
+  CHECK(format("{\".step\": {\"partition_spec\": []}}") == FileFormat::sharding_dump);
+  CHECK(format("{\"Activation Sharding Dump\": []}") == FileFormat::activation_dump);
+  CHECK(format("{\"weight_map\": {}}") == FileFormat::safetensors_index);
+  CHECK(format(safetensors("{}")) == FileFormat::safetensors);
 }
 
 TEST_CASE("what is none of these is called by its name") {
@@ -94,7 +94,7 @@ TEST_CASE("bytes that are no text are called by their name") {
 TEST_CASE("a text cut in a letter by the sniffing limit is still a text") {
   std::string text = "mesh: {data: 1}\n# ";
   while (text.size() < (std::size_t{256} << 10U) - 1) text += "x";
-  CHECK(format(text + "\xC3\xA9 and more\n") == Format::our_rules);
+  CHECK(format(text + "\xC3\xA9 and more\n") == FileFormat::our_rules);
 }
 
 }  // namespace shard

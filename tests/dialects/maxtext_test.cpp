@@ -322,7 +322,7 @@ TEST_CASE("keys that say nothing about sharding are counted") {
   const ImportedRules found = import_rules("base.yml", with({}), sources);
   CHECK(found.ignored_keys == std::vector<std::string>{"steps"});
   CHECK(found.files == std::vector<std::string>{"base.yml"});
-  CHECK(found.format == Format::framework);
+  CHECK(found.format == FileFormat::framework);
   CHECK(found.rules.name == "base");
   CHECK(found.rules.rules[1].at == Location{"base.yml", 6, 3, 1});
   CHECK(found.rules.mesh[2].at == Location{"base.yml", 10, 23, 2});
