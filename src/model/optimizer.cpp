@@ -84,38 +84,4 @@ Attributes update_attributes(const OptimizerKind& kind, const OptimizerConfig& c
   return attributes;
 }
 
-std::vector<StateLeaf> optimizer_leaves(const OptimizerKind& kind,
-                                        std::span<const StateLeaf> parameters, int first,
-                                        DType dtype, const Location& at) {
-  std::vector<StateLeaf> leaves;
-  leaves.reserve(1 + kind.slots.size() * parameters.size());
-  if (kind.counts) {
-    StateLeaf count;
-    count.path = "opt_state/0/count";
-    count.role = Role::optimizer;
-    count.type.dtype = DType::i32;
-    count.init.kind = "zeros";
-    count.at = at;
-    leaves.push_back(std::move(count));
-  }
-  const std::size_t prefix = std::string_view("params/").size();
-  for (const std::string_view slot : kind.slots) {
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const StateLeaf& parameter = parameters[i];
-      StateLeaf& leaf = leaves.emplace_back();
-      leaf.path.reserve(parameter.path.size() + 16);
-      leaf.path.append("opt_state/0/").append(slot).append("/").append(parameter.path, prefix);
-      leaf.role = Role::optimizer;
-      leaf.type = {dtype, parameter.type.shape};
-      leaf.labels = parameter.labels;
-      leaf.placement = parameter.placement;
-      leaf.init.kind = "zeros";
-      leaf.follows = first + static_cast<int>(i);
-      leaf.iteration = parameter.iteration;
-      leaf.at = parameter.at;
-    }
-  }
-  return leaves;
-}
-
 }  // namespace shard

@@ -38,10 +38,4 @@ const OptimizerKind* optimizer_kind(const OptimizerConfig& config, Diagnostics& 
 Attributes update_attributes(const OptimizerKind& kind, const OptimizerConfig& config,
                              Diagnostics& diagnostics);
 
-/// `opt_state/0/count`, then each slot over all parameters in their order, as optax flattens.
-/// `parameters` stand at `first` in the state.
-std::vector<StateLeaf> optimizer_leaves(const OptimizerKind& kind,
-                                        std::span<const StateLeaf> parameters, int first,
-                                        DType dtype, const Location& at);
-
 }  // namespace shard

@@ -185,6 +185,15 @@ ValueId scan(Lowering& lowering, LayerCall& call, const BlockConfig& block, std:
   return close_loop(lowering, call, frame, region, inner, result, path);
 }
 
+/// Flax keeps names on stacked parameters only if it is told that of the new dim.
+void note_no_partition_name(Lowering& lowering, const RepeatConfig& repeat) {
+  lowering.diagnostics.note(
+      "no-partition-name", repeat.at,
+      "the stacked dim has no partition name: it stays whole here, and Flax refuses to stack "
+      "parameters that have names",
+      "write axis: layers, or axis: null for a dim without a name");
+}
+
 }  // namespace
 
 ValueId lower_repeat(Lowering& lowering, LayerCall& call) {
@@ -207,7 +216,11 @@ ValueId lower_repeat(Lowering& lowering, LayerCall& call) {
                                "put the pattern into one block, or leave scan out");
     return ValueId::none;
   }
-  if (repeat.scan) return scan(lowering, call, *blocks.front(), times->value);
+  if (repeat.scan) {
+    const ValueId result = scan(lowering, call, *blocks.front(), times->value);
+    if (!repeat.has_axis && result != ValueId::none) note_no_partition_name(lowering, repeat);
+    return result;
+  }
   if (times->value > most_written_out) {
     lowering.diagnostics.error("too-many-layers", repeat.times.at,
                                std::to_string(times->value) + " iterations written out, at most " +

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/nearest.h"
 #include "model/optimizer.h"
+#include "model/optimizer_state.h"
 
 namespace shard {
 namespace {
@@ -99,14 +100,10 @@ class TrainStepBuilder {
  private:
   /// step, parameters, optimizer: the order in which a Flax TrainState flattens.
   void add_state() {
-    StateLeaf step;
-    step.path = "step";
-    step.role = Role::step;
-    step.type.dtype = DType::i32;
-    step.init.kind = "zeros";
-    step.at = train_.at;
+    const StatePaths& paths = state_paths_of(Naming::linen, "params/");
+    StateLeaf step = step_leaf(paths, train_.at);
     std::vector<StateLeaf> slots =
-        optimizer_leaves(optimizer_, model_.state, 1, config_.dtypes.state, train_.optimizer.at);
+        optimizer_state(train_.optimizer, model_.state, {paths, 1, config_.dtypes.state});
     model_.state.reserve(1 + model_.state.size() + slots.size());
     model_.state.insert(model_.state.begin(), std::move(step));
     std::move(slots.begin(), slots.end(), std::back_inserter(model_.state));
