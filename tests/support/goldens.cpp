@@ -22,6 +22,7 @@ std::optional<json> read_goldens(const std::string& name) {
 }
 
 Conformance::~Conformance() {
+  if (total_ == 0 && left_out_.empty()) return;
   std::cout << "conformance " << name_ << ": " << matched_ << "/" << total_;
   for (const auto& [why, count] : refused_) std::cout << "; " << count << " refused: " << why;
   for (const auto& [why, count] : left_out_) std::cout << "; " << count << " left out: " << why;
