@@ -68,24 +68,32 @@ int run_words(const std::vector<std::string>& words, Sources& sources) {
 
 }  // namespace
 
+Failure failure_of(const std::exception_ptr& exception, Sources& sources) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const Error& error) {
+    std::string text;
+    for (const Diagnostic& one : error.diagnostics()) text += render(one, sources);
+    return {text, bad_input};
+  } catch (const InternalError& error) {
+    return {fmt::format("{}\n", error.what()), our_bug};
+  } catch (const std::bad_alloc&) {
+    return {"error: out of memory\n", bad_input};
+  } catch (const std::exception& error) {
+    return {fmt::format("this is a bug in shard-plan: {}\n", error.what()), our_bug};
+  }
+}
+
 int run_command_line(int argc, char** argv) {
   prepare_process();
   DiskReader reader;
   Sources sources(reader);
   try {
     return run_words(std::vector<std::string>(argv + 1, argv + argc), sources);
-  } catch (const Error& error) {
-    for (const Diagnostic& one : error.diagnostics()) print_error(render(one, sources));
-    return bad_input;
-  } catch (const InternalError& error) {
-    print_error(fmt::format("{}\n", error.what()));
-    return our_bug;
-  } catch (const std::bad_alloc&) {
-    print_error("error: out of memory\n");
-    return bad_input;
-  } catch (const std::exception& error) {
-    print_error(fmt::format("this is a bug in shard-plan: {}\n", error.what()));
-    return our_bug;
+  } catch (...) {
+    const Failure failure = failure_of(std::current_exception(), sources);
+    print_error(failure.text);
+    return failure.exit_code;
   }
 }
 
