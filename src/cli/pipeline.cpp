@@ -9,18 +9,36 @@
 
 namespace shard {
 
+namespace {
+
+/// Typed axes need the types of the program's values, which lists of arrays do not have.
+void check_axis_types(const RulesConfig& rules) {
+  for (const AxisTypeConfig& type : rules.axis_types) {
+    if (type.word == "auto") continue;
+    throw Error("not-yet", type.at,
+                "axes of type '" + type.word +
+                    "' are not supported yet for a model with a program: the types of its values "
+                    "are not checked",
+                "leave axis_types out; a list of arrays may have them");
+  }
+}
+
+}  // namespace
+
 bool may_fold(const Options& options) {
   return options.fold && !options.all && options.dump_stages.empty();
+}
+
+MergedDocument model_document(const std::string& file, const Options& options, Sources& sources) {
+  if (is_dump_of_arrays(file, sources)) return arrays_document(file, options.overrides, sources);
+  return merge_model_file(file, options.overrides, sources);
 }
 
 ModelInput read_model_input(const std::string& word, const Options& options, Sources& sources) {
   ModelInput input;
   input.file = find_file(word, model_files, shipped_roots());
   log_info("model " + input.file);
-  const bool is_dump = is_dump_of_arrays(input.file, sources);
-  const MergedDocument document = is_dump
-                                      ? arrays_document(input.file, options.overrides, sources)
-                                      : merge_model_file(input.file, options.overrides, sources);
+  const MergedDocument document = model_document(input.file, options, sources);
   if (lists_arrays(document)) {
     input.arrays = read_all_arrays(document, sources);
     input.arrays->paths = options.paths;
@@ -29,6 +47,14 @@ ModelInput read_model_input(const std::string& word, const Options& options, Sou
     input.config.paths = options.paths;
   }
   return input;
+}
+
+void require_program(const ModelInput& model, const std::string& what) {
+  if (model.has_program()) return;
+  throw Error("no-program", {model.file},
+              "the model is a list of arrays: there is no program to " + what,
+              "plan, show, explain, compare and check work on arrays alone; a program has inputs "
+              "and layers");
 }
 
 Plan make_plan(const ModelInput& model, const RulesConfig& rules, const Options& options,
@@ -40,13 +66,17 @@ Plan make_plan(const ModelInput& model, const RulesConfig& rules, const Options&
   plan.seed = model.config.seed;
   plan.mesh = make_mesh(rules);
   if (model.has_program()) {
-    plan_functions(plan, model.config, rules, fold, dump);
+    check_axis_types(rules);
+    // Equal iterations may have paths that are placed differently.
+    plan_functions(plan, model.config, rules, fold && rules.paths.empty(), dump);
   } else {
     plan_arrays(plan, *model.arrays, rules, dump);
   }
   plan.findings = find_all(plan.model, plan.main().sharded, plan.main().program, rules);
   if (options.capacity) {
-    plan.fit = Fit{*options.capacity, plan.main().program.memory.peak};
+    // Of a list of arrays only the least is known that a step takes.
+    plan.fit = Fit{*options.capacity,
+                   model.has_program() ? plan.main().program.memory.peak : state_bytes(plan.apply)};
     plan.device = options.device;
   }
   return plan;

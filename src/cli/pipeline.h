@@ -27,6 +27,13 @@ struct ModelInput {
 /// everything that is wrong in the first stage that finds anything.
 ModelInput read_model_input(const std::string& word, const Options& options, Sources& sources);
 
+/// The model file `file` as read, merged and overridden; of a dump of arrays one that names it.
+MergedDocument model_document(const std::string& file, const Options& options, Sources& sources);
+
+/// Refuses a list of arrays where only a program will do. Throws `Error` `no-program`; `what` ends
+/// "there is no program to ...".
+void require_program(const ModelInput& model, const std::string& what);
+
 /// The same for rules; see rules_input.h for what the word may be.
 RulesConfig read_rules_input(const std::string& word, const Options& options, Sources& sources);
 

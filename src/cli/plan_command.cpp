@@ -19,7 +19,7 @@ std::string resolved_text(const Options& options, Sources& sources) {
   MergedDocument document;
   document.file = rules.file;
   document.root = rules_tree(rules);
-  return write_resolved(merge_model_file(model, options.overrides, sources)) + "---\n" +
+  return write_resolved(model_document(model, options, sources)) + "---\n" +
          write_resolved(document);
 }
 

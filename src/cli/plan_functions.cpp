@@ -115,6 +115,17 @@ void plan_arrays(Plan& plan, const ArraysConfig& config, const RulesConfig& rule
   dump.write(plan.apply.sharded, true);
 }
 
+Bytes state_bytes(const PlannedFunction& function) {
+  Bytes total;
+  for (const GraphInput& input : function.sharded.graph.inputs) {
+    if (input.state_leaf < 0) continue;
+    const TensorType& type = function.sharded.graph.value(input.value).type;
+    const Shape local = local_shape(type.shape, function.sharded.sharding(input.value));
+    total += input.iteration.count() * bytes_of({type.dtype, local});
+  }
+  return total;
+}
+
 void plan_functions(Plan& plan, const ModelConfig& config, const RulesConfig& rules, bool fold,
                     const StageDump& dump) {
   const Folding folding = fold ? try_folded(plan, config, rules) : Folding::failed;

@@ -18,4 +18,7 @@ void plan_functions(Plan& plan, const ModelConfig& config, const RulesConfig& ru
 void plan_arrays(Plan& plan, const ArraysConfig& config, const RulesConfig& rules,
                  const StageDump& dump);
 
+/// What the state of a function takes on one device.
+Bytes state_bytes(const PlannedFunction& function);
+
 }  // namespace shard

@@ -62,7 +62,10 @@ RunReport run_plan(const Plan& plan, const Options& options, Progress& progress)
 }  // namespace
 
 int run_command(const Options& options, Sources& sources) {
-  const Plan plan = make_plan(options, sources, false);
+  const ModelInput model = read_model_input(options.arguments[0], options, sources);
+  require_program(model, "run");
+  const RulesConfig rules = read_rules_input(options.arguments[1], options, sources);
+  const Plan plan = make_plan(model, rules, options, false);
   if (!options.dump.empty()) make_folder(options.dump, "--dump");
   Progress progress(options);
   const RunReport report = run_plan(plan, options, progress);

@@ -164,7 +164,7 @@ class ArraysBuilder {
     if (first == nullptr) return;
     diagnostics_.note(
         "reduced-axes", optimizer.at,
-        counted(reduced, "leaf") + " of the optimizer have fewer dims than their parameters (" +
+        counted(reduced, "array") + " of the optimizer have other dims than their parameters (" +
             first->path + " is " + to_string(first->type) +
             "): they have the axes of the dims that are left",
         "Flax keeps all names of the parameter there, and JAX refuses them by their rank");
@@ -216,17 +216,19 @@ class ArraysBuilder {
 
   void note_what_is_missing() {
     const Location file{config_.file, 0, 0, 1};
+    const auto missing = [](std::size_t count, const std::string& what) {
+      return counted(count, "array") + (count == 1 ? " comes" : " come") + " without " + what;
+    };
     if (assumed_dtypes_ > 0) {
-      diagnostics_.note(
-          "dtype-assumed", file,
-          counted(assumed_dtypes_, "array") + " come without an element type: f32 is assumed",
-          "say which: dtype: bf16 in the file, or --set dtype=bf16");
+      diagnostics_.note("dtype-assumed", file,
+                        missing(assumed_dtypes_, "an element type: f32 is assumed"),
+                        "say which: dtype: bf16 in the file, or --set dtype=bf16");
     }
     if (unknown_shapes_ > 0) {
       diagnostics_.note("shape-unknown", file,
-                        counted(unknown_shapes_, "array") +
-                            " come without a shape: how they are split is known, their bytes and "
-                            "whether the sizes divide are not");
+                        missing(unknown_shapes_,
+                                "a shape: how it is split is known, its bytes and whether the "
+                                "sizes divide are not"));
     }
   }
 
