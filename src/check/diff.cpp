@@ -168,19 +168,6 @@ std::vector<ArrayChange> ArrayDiff::changes() {
 
 using UseKey = std::pair<CollectiveKind, std::string>;
 
-std::vector<CollectiveAmount> amounts_of(const std::vector<CollectiveUse>& uses,
-                                         const UseKey& key) {
-  std::map<std::int64_t, std::int64_t> count_by_payload;
-  for (const CollectiveUse& use : uses) {
-    if (use.kind == key.first && use.axes == key.second) {
-      count_by_payload[use.payload.count()] += use.count;
-    }
-  }
-  std::vector<CollectiveAmount> amounts;
-  for (const auto& [payload, count] : count_by_payload) amounts.push_back({count, Bytes(payload)});
-  return amounts;
-}
-
 std::vector<CollectiveChange> collective_changes(const std::vector<CollectiveUse>& before,
                                                  const std::vector<CollectiveUse>& after) {
   std::vector<CollectiveChange> changes;
@@ -189,8 +176,11 @@ std::vector<CollectiveChange> collective_changes(const std::vector<CollectiveUse
     for (const CollectiveUse& use : *side) {
       const UseKey key{use.kind, use.axes};
       if (!seen.insert(key).second) continue;
-      CollectiveChange change{
-          use.kind, use.axes, amounts_of(before, key), amounts_of(after, key), {}};
+      CollectiveChange change{use.kind,
+                              use.axes,
+                              amounts_of(before, use.kind, use.axes),
+                              amounts_of(after, use.kind, use.axes),
+                              {}};
       const auto newer = std::find_if(after.begin(), after.end(), [&](const CollectiveUse& one) {
         return UseKey{one.kind, one.axes} == key;
       });
@@ -230,6 +220,17 @@ std::optional<Bytes> ArrayChange::each() const {
 }
 
 Bytes ArrayChange::total() const { return count() * each().value_or(Bytes(0)); }
+
+std::vector<CollectiveAmount> amounts_of(const std::vector<CollectiveUse>& uses,
+                                         CollectiveKind kind, const std::string& axes) {
+  std::map<std::int64_t, std::int64_t> count_by_payload;
+  for (const CollectiveUse& use : uses) {
+    if (use.kind == kind && use.axes == axes) count_by_payload[use.payload.count()] += use.count;
+  }
+  std::vector<CollectiveAmount> amounts;
+  for (const auto& [payload, count] : count_by_payload) amounts.push_back({count, Bytes(payload)});
+  return amounts;
+}
 
 LayoutDiff diff(const LayoutRecord& before, const LayoutRecord& after) {
   LayoutDiff result;

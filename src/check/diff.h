@@ -54,6 +54,10 @@ struct CollectiveAmount {
   friend bool operator==(const CollectiveAmount&, const CollectiveAmount&) = default;
 };
 
+/// Those of one kind over these axes, ordered by payload.
+std::vector<CollectiveAmount> amounts_of(const std::vector<CollectiveUse>& uses,
+                                         CollectiveKind kind, const std::string& axes);
+
 /// The collectives of one kind over the same axes; an empty side has none.
 struct CollectiveChange {
   CollectiveKind kind = CollectiveKind::all_reduce;

@@ -12,7 +12,7 @@
 namespace shard {
 namespace {
 
-constexpr std::array<Command, 4> commands = {{
+constexpr std::array<Command, 5> commands = {{
     {"plan", plan_bit, "say how every array is sharded, why, what it costs and what is wasted",
      "MODEL RULES", "shard-plan plan guide_mlp flax_guide", Loads::model_and_rules, 2,
      plan_command},
@@ -21,6 +21,9 @@ constexpr std::array<Command, 4> commands = {{
      Loads::model_and_rules, 1'000, show_command},
     {"run", run_bit, "run the partitioned program on virtual devices: verified, timed, weighed",
      "MODEL RULES", "shard-plan run guide_mlp flax_guide", Loads::model_and_rules, 2, run_command},
+    {"compare", compare_bit, "hold rule sets against the first of them: bytes, collectives, specs",
+     "MODEL RULES RULES...", "shard-plan compare mlp flax_guide dp tp", Loads::model_and_rules,
+     1'000, compare_command},
     {"schema", schema_bit, "print the JSON Schema of a model file, a rules file or our JSON output",
      "model|rules|json", "shard-plan schema rules", Loads::nothing, 1, schema_command},
 }};

@@ -11,7 +11,14 @@
 namespace shard {
 
 /// Commands as bits, so that the option table can say who knows an option.
-enum CommandBit : unsigned { plan_bit = 1, show_bit = 2, run_bit = 4, schema_bit = 8 };
+enum CommandBit : unsigned {
+  plan_bit = 1,
+  show_bit = 2,
+  run_bit = 4,
+  schema_bit = 8,
+  compare_bit = 1024,
+  check_bit = 2048,
+};
 
 /// How much a command reads before it starts; decides which arguments must be there.
 enum class Loads { nothing, model_and_rules };
@@ -45,6 +52,8 @@ std::string version_text();
 int plan_command(const Options& options, Sources& sources);
 int show_command(const Options& options, Sources& sources);
 int run_command(const Options& options, Sources& sources);
+int compare_command(const Options& options, Sources& sources);
+int check_command(const Options& options, Sources& sources);
 int schema_command(const Options& options, Sources& sources);
 
 }  // namespace shard

@@ -24,10 +24,11 @@ struct OptionRow {
   Setter set;
 };
 
+constexpr unsigned gating = compare_bit | check_bit;
 constexpr unsigned planning = plan_bit | show_bit | run_bit;
 /// Commands that read RULES.
-constexpr unsigned reading_rules = planning;
-constexpr unsigned every = planning | schema_bit;
+constexpr unsigned reading_rules = planning | gating;
+constexpr unsigned every = planning | schema_bit | gating;
 constexpr int most_int = std::numeric_limits<int>::max();
 
 int int_of(const char* option, const std::string& text, int least, int most = most_int) {
@@ -62,8 +63,8 @@ constexpr OptionRow option_table[] = {
      [](Options& o, const std::string& v) { o.overrides.mesh = v; }},
     {"--set", "PATH=VALUE",
      "change a value of the model file, e.g. batch=64 or layers.0.repeat.scan=true; repeatable",
-     planning, [](Options& o, const std::string& v) { o.overrides.set.push_back(v); }},
-    {"--sizes", "NAME", "use a size set of the model file", planning,
+     planning | gating, [](Options& o, const std::string& v) { o.overrides.set.push_back(v); }},
+    {"--sizes", "NAME", "use a size set of the model file", planning | gating,
      [](Options& o, const std::string& v) { o.overrides.size_set = v; }},
     {"--devices", "NAME",
      "hardware the mesh lies on, e.g. v5e-256, 4xv5e-16, 4x8xh100, cpu-8 (default: the rules "
@@ -99,10 +100,11 @@ constexpr OptionRow option_table[] = {
        o.paths = word_of("--paths", v, {"flax", "jax"}) == 1 ? PathStyle::jax : PathStyle::flax;
      }},
     {"--hbm", "BYTES",
-     "memory of one device, e.g. 16GiB: says whether the plan fits, exit code 1 when not", plan_bit,
+     "memory of one device, e.g. 16GiB: says whether the plan fits, exit code 1 when not",
+     plan_bit | gating,
      [](Options& o, const std::string& v) { o.capacity = read_bytes("--hbm", v); }},
     {"--device", "CHIP", "the same with the memory of a chip, e.g. v5e", plan_bit, set_device},
-    {"--all", "", "one line per array, nothing folded", plan_bit | show_bit,
+    {"--all", "", "one line per array, nothing folded", plan_bit | show_bit | compare_bit,
      [](Options& o, const std::string&) { o.all = true; }},
     {"--no-fold", "", "plan every iteration of a repeat by itself, also where they are equal",
      plan_bit | show_bit, [](Options& o, const std::string&) { o.fold = false; }},
@@ -121,15 +123,17 @@ constexpr OptionRow option_table[] = {
      }},
     {"--bare", "", "the pictures alone, without captions", show_bit,
      [](Options& o, const std::string&) { o.bare = true; }},
-    {"--workers", "N", "worker threads (default: one per core this process may use)", run_bit,
+    {"--workers", "N", "worker threads (default: one per core this process may use)",
+     run_bit | compare_bit,
      [](Options& o, const std::string& v) { o.workers = int_of("--workers", v, 1, 4096); }},
-    {"--seed", "N", "seed of parameters and example inputs (default: the model's)", run_bit,
+    {"--seed", "N", "seed of parameters and example inputs (default: the model's)",
+     run_bit | compare_bit,
      [](Options& o, const std::string& v) {
        o.seed = read_count("--seed", v, 0, std::numeric_limits<std::int64_t>::max());
      }},
-    {"--runs", "N", "timed runs (default 7; 0: no timing)", run_bit,
+    {"--runs", "N", "timed runs (default 7; 0: no timing)", run_bit | compare_bit,
      [](Options& o, const std::string& v) { o.runs = int_of("--runs", v, 0, 1'000'000); }},
-    {"--steps", "N", "steps in each timed run (default 10)", run_bit,
+    {"--steps", "N", "steps in each timed run (default 10)", run_bit | compare_bit,
      [](Options& o, const std::string& v) { o.steps = int_of("--steps", v, 1, 1'000'000); }},
     {"--check-steps", "N",
      "train steps that are compared with the unsharded run (default 1; 0: no comparison)", run_bit,
@@ -146,17 +150,54 @@ constexpr OptionRow option_table[] = {
      [](Options& o, const std::string& v) {
        o.format = word_of("--format", v, {"text", "json"}) == 1 ? Format::json : Format::text;
      }},
-    {"--json", "", "short for --format json", planning,
+    {"--mesh", "AXES", "mesh axes and sizes, major first; repeatable (default: the rules file's)",
+     gating, [](Options& o, const std::string& v) { o.meshes.push_back(v); }},
+    {"--sort", "FIGURE",
+     "order of the sets behind the base, smallest first: given, state, replicated, wire, peak, "
+     "time",
+     compare_bit,
+     [](Options& o, const std::string& v) {
+       o.order = static_cast<CompareOrder>(
+           word_of("--sort", v, {"given", "state", "replicated", "wire", "peak", "time"}));
+     }},
+    {"--fail-on-change", "", "exit code 1 when a spec or a collective differs from the base's",
+     compare_bit, [](Options& o, const std::string&) { o.fail_on_change = true; }},
+    {"--fail-on-worse", "PERCENT",
+     "exit code 1 when state, wire or peak bytes grow by more than this against the base",
+     compare_bit,
+     [](Options& o, const std::string& v) {
+       o.allowed_percent = read_percent("--fail-on-worse", v);
+     }},
+    {"--run", "", "really run every set, in turns, and say how long a step takes", compare_bit,
+     [](Options& o, const std::string&) { o.run = true; }},
+    {"--update", "", "write what is found into the lock file instead of comparing with it",
+     check_bit, [](Options& o, const std::string&) { o.update = true; }},
+    {"--lock", "FILE", "the lock file (default: the job file's; layouts.lock for MODEL RULES)",
+     check_bit, [](Options& o, const std::string& v) { o.lock = v; }},
+    {"--against", "GIT_REF", "compare with the files of that revision instead of a lock file",
+     check_bit, [](Options& o, const std::string& v) { o.against = v; }},
+    {"--format", "text|json|md", "how the answer is written (default text)", compare_bit,
+     [](Options& o, const std::string& v) {
+       constexpr Format formats[] = {Format::text, Format::json, Format::markdown};
+       o.format = formats[word_of("--format", v, {"text", "json", "md"})];
+     }},
+    {"--format", "text|json|md|junit|sarif", "how the answer is written (default text)", check_bit,
+     [](Options& o, const std::string& v) {
+       constexpr Format formats[] = {Format::text, Format::json, Format::markdown, Format::junit,
+                                     Format::sarif};
+       o.format = formats[word_of("--format", v, {"text", "json", "md", "junit", "sarif"})];
+     }},
+    {"--json", "", "short for --format json", planning | gating,
      [](Options& o, const std::string&) { o.format = Format::json; }},
     {"-o,--output", "FILE", "write the answer to a file, whole or not at all (default -: stdout)",
      every, [](Options& o, const std::string& v) { o.output = v == "-" ? "" : v; }},
     {"--force", "", "overwrite files that exist", every,
      [](Options& o, const std::string&) { o.force = true; }},
-    {"--human", "", "bytes as MiB or GiB, three digits", planning,
+    {"--human", "", "bytes as MiB or GiB, three digits", planning | gating,
      [](Options& o, const std::string&) { o.human = true; }},
     {"--width", "COLUMNS",
      "widest line of tables and pictures, 0: no limit (default: the terminal's; 80 for pictures)",
-     planning,
+     planning | gating,
      [](Options& o, const std::string& v) { o.width = int_of("--width", v, 0, 100'000); }},
     {"--color", "auto|always|never", "colour (default auto: on a terminal, unless NO_COLOR is set)",
      every,

@@ -10,10 +10,11 @@
 #include "base/units.h"
 #include "config/layered_rules.h"
 #include "config/load.h"
+#include "report/compare_order.h"
 
 namespace shard {
 
-enum class Format { text, json };
+enum class Format { text, json, markdown, junit, sarif };
 enum class ColorChoice { automatic, always, never };
 
 struct Options {
@@ -53,6 +54,16 @@ struct Options {
   std::string params;
   std::string inputs;
   std::string dump;
+
+  // compare and check
+  std::vector<std::string> meshes;  ///< of --mesh; empty: the rules' own
+  CompareOrder order = CompareOrder::given;
+  bool fail_on_change = false;
+  std::optional<double> allowed_percent;
+  bool run = false;
+  bool update = false;
+  std::string lock;     ///< file; empty: the usual one
+  std::string against;  ///< a revision; empty: none
 };
 
 struct Command;

@@ -58,4 +58,15 @@ Bytes read_bytes(const std::string& option, const std::string& text) {
   refuse(option, "a positive number of bytes such as 16GiB or 800MB", text);
 }
 
+double read_percent(const std::string& option, const std::string& text) {
+  double number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (problem != std::errc() || (!rest.empty() && rest != "%") || !(number >= 0) ||
+      std::isinf(number)) {
+    refuse(option, "a percentage such as 10 or 2.5", text);
+  }
+  return number;
+}
+
 }  // namespace shard

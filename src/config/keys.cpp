@@ -98,6 +98,21 @@ constexpr std::array<ValueKindRow, static_cast<std::size_t>(ValueKind::count_)> 
     {ValueKind::finding_levels, "a map of findings to their levels", takes_map,
      R"({"type": "object", "additionalProperties":)"
      R"( {"enum": ["off", "note", "warn", "warning", "error"]}})"},
+    {ValueKind::bytes, "a number of bytes such as 16 GiB", takes_scalar,
+     R"({"type": ["integer", "string"], "minimum": 0})"},
+    {ValueKind::jobs, "a list of jobs", takes_list,
+     R"({"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/job"}})"},
+    {ValueKind::job_rules, "a rules file, a list of them, or {files, merge}",
+     takes_scalar | takes_list | takes_map,
+     R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}},)"
+     R"( {"$ref": "#/$defs/layered_rules"}]})"},
+    {ValueKind::job_sizes, "a size set's name, or a map of sizes", takes_scalar | takes_map,
+     R"({"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties":)"
+     R"( {"type": ["integer", "string"]}}]})"},
+    {ValueKind::forbidden_collectives, "a list of {kind, axis}", takes_list,
+     R"({"type": "array", "items": {"$ref": "#/$defs/forbidden_collective"}})"},
+    {ValueKind::required_specs, "a list of {path, spec}", takes_list,
+     R"({"type": "array", "items": {"$ref": "#/$defs/required_spec"}})"},
 }};
 
 constexpr bool rows_in_enum_order() {

@@ -54,6 +54,12 @@ enum class ValueKind {
   word_or_ids,
   devices,
   finding_levels,
+  bytes,
+  jobs,
+  job_rules,
+  job_sizes,
+  forbidden_collectives,
+  required_specs,
   count_,
 };
 
@@ -131,5 +137,18 @@ std::span<const KeyTable> state_optimizer_tables();
 std::span<const KeyTable> initializer_tables();
 std::span<const KeyTable> optimizer_tables();
 std::span<const KeyTable> loss_tables();
+
+// Of a job file.
+const KeyTable& jobs_table();
+const KeyTable& job_table();
+const KeyTable& layered_rules_table();
+const KeyTable& policy_table();
+const KeyTable& replication_table();
+const KeyTable& forbidden_collective_table();
+const KeyTable& required_spec_table();
+
+// Of a lock file.
+const KeyTable& lock_table();
+const KeyTable& lock_section_table();
 
 }  // namespace shard

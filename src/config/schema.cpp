@@ -2,6 +2,7 @@
 
 #include "base/dtype.h"
 #include "config/keys.h"
+#include "config/jobs_config.h"
 #include "config/load.h"
 
 namespace shard {
@@ -199,6 +200,19 @@ std::string rules_schema() {
   Json definitions = Json::parse(rule_definitions);
   definitions["spec"] = Json::parse(simple_definitions)["spec"];
   definitions["rule_set"] = table_schema(rule_set_table());
+  schema["$defs"] = definitions;
+  return schema.dump(2) + "\n";
+}
+
+std::string jobs_schema() {
+  Json schema = file_schema(jobs_table());
+  Json definitions = Json::object();
+  for (const KeyTable* table :
+       {&job_table(), &layered_rules_table(), &policy_table(), &replication_table(),
+        &forbidden_collective_table(), &required_spec_table()}) {
+    definitions[std::string(table->name)] = table_schema(*table);
+  }
+  definitions["spec"] = Json::parse(simple_definitions)["spec"];
   schema["$defs"] = definitions;
   return schema.dump(2) + "\n";
 }

@@ -66,6 +66,7 @@ std::string ratio_text(Bytes before, Bytes after) {
   if (before.count() == 0) return "";
   const double ratio = static_cast<double>(after.count()) / static_cast<double>(before.count());
   if (ratio == 0) return "x0";
+  if (ratio < 0.001) return "<x0.001";
   if (ratio >= 0.095) return fmt::format("x{:.1f}", ratio);
   return fmt::format("x{:.{}f}", ratio, 1 - static_cast<int>(std::floor(std::log10(ratio))) - 1);
 }

@@ -26,7 +26,7 @@ std::string amounts_text(const std::vector<CollectiveAmount>& amounts);
 /// `+3,145,728`, `-12,288`, `0`.
 std::string signed_bytes(Bytes bytes);
 
-/// `x4.0`, `x0.5`, `x0.04`: two significant digits below 1; empty when `before` is 0.
+/// `x4.0`, `x0.5`, `x0.04`: a digit that means something below 1; empty when `before` is 0.
 std::string ratio_text(Bytes before, Bytes after);
 
 }  // namespace shard

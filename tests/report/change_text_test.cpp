@@ -68,6 +68,7 @@ TEST_CASE("ratios keep a digit that means something") {
   CHECK(ratio_text(Bytes(8'536'064), Bytes(58'720'256)) == "x6.9");
   CHECK(ratio_text(Bytes(8'536'064), Bytes(344'064)) == "x0.04");
   CHECK(ratio_text(Bytes(100'000), Bytes(345)) == "x0.003");
+  CHECK(ratio_text(Bytes(100'000'000), Bytes(8)) == "<x0.001");
   CHECK(ratio_text(Bytes(10), Bytes(0)) == "x0");
   CHECK(ratio_text(Bytes(0), Bytes(10)).empty());
 }
