@@ -7,9 +7,6 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -21,17 +18,13 @@
 #include "mesh/device_mesh.h"
 #include "mesh/mesh_sizes.h"
 #include "mesh/torus.h"
+#include "support/recordings.h"
 
 using namespace shard;
 using namespace shard::test;
 using nlohmann::json;
 
 namespace {
-
-std::string goldens() {
-  const char* folder = std::getenv("SHARD_PLAN_GOLDENS");
-  return folder != nullptr ? folder : std::string(SHARD_SOURCE_DIR) + "/../shared/goldens";
-}
 
 struct ErrorRow {
   std::string_view error_class;
@@ -212,12 +205,9 @@ Answer answer(const json& recorded) {
 }  // namespace
 
 TEST_CASE("device meshes are the recorded ones") {
-  const std::string path = goldens() + "/semantics/meshes.json";
-  if (!std::filesystem::exists(path)) {
-    std::cout << "skipped: semantics/meshes.json, no recordings\n";
-    return;
-  }
-  const json recordings = json::parse(std::ifstream(path));
+  const std::optional<json> read = tests::read_goldens("semantics/meshes.json");
+  if (!read) return;
+  const json& recordings = *read;
   REQUIRE(!recordings.empty());
   std::size_t matched = 0;
   for (const json& recorded : recordings) {

@@ -15,16 +15,12 @@
 #include "mesh/device_mesh.h"
 #include "mesh/topology.h"
 #include "mesh/torus.h"
+#include "support/recordings.h"
 
 using namespace shard;
 using nlohmann::json;
 
 namespace {
-
-std::string goldens() {
-  const char* folder = std::getenv("SHARD_PLAN_GOLDENS");
-  return folder != nullptr ? folder : std::string(SHARD_SOURCE_DIR) + "/../shared/goldens";
-}
 
 std::string corpus() {
   const char* folder = std::getenv("SHARD_PLAN_CORPUS");
@@ -98,12 +94,9 @@ TEST_CASE("topology names are those of MaxText") {
 }
 
 TEST_CASE("named topologies give the device orders of the real compiler") {
-  const std::string path = goldens() + "/tpu_aot/compiled.json";
-  if (!std::filesystem::exists(path)) {
-    std::cout << "skipped: tpu_aot/compiled.json, no recordings\n";
-    return;
-  }
-  const json cases = json::parse(std::ifstream(path)).at("cases");
+  const std::optional<json> read = tests::read_goldens("tpu_aot/compiled.json");
+  if (!read) return;
+  const json& cases = read->at("cases");
   Score score{"tpu_aot/compiled.json device orders"};
   for (const auto& [name, one] : cases.items()) {
     if (!one.contains("device_order")) continue;

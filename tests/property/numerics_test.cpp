@@ -18,16 +18,12 @@
 #include "checkpoint/safetensors.h"
 #include "exec/cluster.h"
 #include "support/pipeline.h"
+#include "support/recordings.h"
 
 using namespace shard;
 using namespace shard::test;
 
 namespace {
-
-std::string goldens() {
-  const char* folder = std::getenv("SHARD_PLAN_GOLDENS");
-  return folder != nullptr ? folder : std::string(SHARD_SOURCE_DIR) + "/../shared/goldens";
-}
 
 /// `DotReluDot_0.Dense_0.kernel` as a path of the train state.
 std::string with_slashes(std::string leaf) {
@@ -318,19 +314,19 @@ void score_hashed(const std::string& model, bool is_scan, const nlohmann::json& 
 }  // namespace
 
 TEST_CASE("three adam steps of the guide give the numbers JAX gave") {
-  const std::string folder = goldens() + "/numerics";
-  if (!std::filesystem::exists(folder)) {
-    std::cout << "skipped: "
-              << "numerics, no recordings\n";
-    return;
+  const std::string path = tests::goldens_folder() + "/numerics/guide_mlp.safetensors";
+  if (std::filesystem::exists(path)) {
+    DiskReader disk;
+    std::map<std::string, HostTensor> recorded;
+    for (NamedTensor& one : read_safetensors(path, disk))
+      recorded[one.name] = std::move(one.tensor);
+    score_stored("guide_mlp", false, recorded);
+    score_stored("guide_mlp_scan", true, recorded);
+  } else {
+    std::cout << "conformance numerics/guide_mlp.safetensors: skipped\n";
   }
-  DiskReader disk;
-  std::map<std::string, HostTensor> recorded;
-  for (NamedTensor& one : read_safetensors(folder + "/guide_mlp.safetensors", disk))
-    recorded[one.name] = std::move(one.tensor);
-  score_stored("guide_mlp", false, recorded);
-  score_stored("guide_mlp_scan", true, recorded);
-  const nlohmann::json file = nlohmann::json::parse(std::ifstream(folder + "/guide_mlp.json"));
-  score_hashed("guide_mlp", false, file.at("cases").at("depth1024_hashed"));
-  score_hashed("guide_mlp_scan", true, file.at("cases").at("depth1024_hashed"));
+  const auto file = tests::read_goldens("numerics/guide_mlp.json");
+  if (!file) return;
+  score_hashed("guide_mlp", false, file->at("cases").at("depth1024_hashed"));
+  score_hashed("guide_mlp_scan", true, file->at("cases").at("depth1024_hashed"));
 }

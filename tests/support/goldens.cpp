@@ -1,50 +1,8 @@
 #include "support/goldens.h"
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <set>
 
 namespace shard::tests {
-
-std::optional<json> read_goldens(const std::string& name) {
-  const char* const given = std::getenv("SHARD_PLAN_GOLDENS");
-  const std::filesystem::path folder =
-      given != nullptr ? std::filesystem::path(given)
-                       : std::filesystem::path(SHARD_SOURCE_DIR) / ".." / "shared" / "goldens";
-  std::ifstream file(folder / name);
-  if (!file) {
-    std::cout << "conformance " << name << ": skipped\n";
-    return std::nullopt;
-  }
-  return json::parse(file);
-}
-
-Conformance::~Conformance() {
-  if (total_ == 0 && left_out_.empty()) return;
-  std::cout << "conformance " << name_ << ": " << matched_ << "/" << total_;
-  for (const auto& [why, count] : refused_) std::cout << "; " << count << " refused: " << why;
-  for (const auto& [why, count] : left_out_) std::cout << "; " << count << " left out: " << why;
-  std::cout << "\n";
-  for (const std::string& miss : misses_) std::cout << miss;
-}
-
-void Conformance::expect(const std::string& id, const std::string& found,
-                         const std::string& expected) {
-  ++total_;
-  if (found == expected) {
-    ++matched_;
-  } else {
-    misses_.push_back("  " + id + "\n    expected " + expected + "\n    found    " + found + "\n");
-  }
-}
-
-void Conformance::expect_refused(const std::string& id, const std::string& found,
-                                 const std::string& why) {
-  ++refused_[why];
-  expect(id, found.substr(0, found.find(':')), "refused");
-}
 
 Mesh mesh_of(const json& recorded) {
   std::vector<MeshAxisInfo> axes;
