@@ -16,12 +16,16 @@ enum CommandBit : unsigned {
   show_bit = 2,
   run_bit = 4,
   schema_bit = 8,
+  explain_bit = 16,
+  findings_bit = 32,
   compare_bit = 1024,
   check_bit = 2048,
+  import_bit = 16384,
+  export_bit = 32768,
 };
 
 /// How much a command reads before it starts; decides which arguments must be there.
-enum class Loads { nothing, model_and_rules };
+enum class Loads { nothing, model_and_rules, model_or_mesh, model_rules_and_word, model_or_list };
 
 struct Command {
   std::string_view name;
@@ -52,8 +56,12 @@ std::string version_text();
 int plan_command(const Options& options, Sources& sources);
 int show_command(const Options& options, Sources& sources);
 int run_command(const Options& options, Sources& sources);
+int explain_command(const Options& options, Sources& sources);
+int findings_command(const Options& options, Sources& sources);
 int compare_command(const Options& options, Sources& sources);
 int check_command(const Options& options, Sources& sources);
+int import_command(const Options& options, Sources& sources);
+int export_command(const Options& options, Sources& sources);
 int schema_command(const Options& options, Sources& sources);
 
 }  // namespace shard

@@ -24,11 +24,13 @@ struct OptionRow {
   Setter set;
 };
 
+constexpr unsigned planning = plan_bit | show_bit | run_bit | explain_bit | findings_bit;
 constexpr unsigned gating = compare_bit | check_bit;
-constexpr unsigned planning = plan_bit | show_bit | run_bit;
+/// Commands that carry rules from one program to another.
+constexpr unsigned carrying = import_bit | export_bit;
 /// Commands that read RULES.
-constexpr unsigned reading_rules = planning | gating;
-constexpr unsigned every = planning | schema_bit | gating;
+constexpr unsigned reading_rules = planning | gating | carrying;
+constexpr unsigned every = planning | schema_bit | gating | carrying;
 constexpr int most_int = std::numeric_limits<int>::max();
 
 int int_of(const char* option, const std::string& text, int least, int most = most_int) {
@@ -59,12 +61,13 @@ std::size_t word_of(const char* option, const std::string& word,
 
 constexpr OptionRow option_table[] = {
     {"--mesh", "AXES",
-     "mesh axes and sizes, major first, e.g. data=4,model=2 (default: the rules file's)", planning,
-     [](Options& o, const std::string& v) { o.overrides.mesh = v; }},
+     "mesh axes and sizes, major first, e.g. data=4,model=2 (default: the rules file's)",
+     planning | carrying, [](Options& o, const std::string& v) { o.overrides.mesh = v; }},
     {"--set", "PATH=VALUE",
      "change a value of the model file, e.g. batch=64 or layers.0.repeat.scan=true; repeatable",
-     planning | gating, [](Options& o, const std::string& v) { o.overrides.set.push_back(v); }},
-    {"--sizes", "NAME", "use a size set of the model file", planning | gating,
+     planning | gating | export_bit,
+     [](Options& o, const std::string& v) { o.overrides.set.push_back(v); }},
+    {"--sizes", "NAME", "use a size set of the model file", planning | gating | export_bit,
      [](Options& o, const std::string& v) { o.overrides.size_set = v; }},
     {"--devices", "NAME",
      "hardware the mesh lies on, e.g. v5e-256, 4xv5e-16, 4x8xh100, cpu-8 (default: the rules "
@@ -72,9 +75,8 @@ constexpr OptionRow option_table[] = {
      reading_rules, [](Options& o, const std::string& v) { o.overrides.devices = v; }},
     {"--dcn", "AXES", "how much of an axis crosses slices, e.g. data=4 (default: the rules file's)",
      reading_rules, [](Options& o, const std::string& v) { o.overrides.dcn = v; }},
-    {"--add-rule", "RULE",
-     "one more rule behind those of the file, e.g. \"[embed, data]\"; repeatable", reading_rules,
-     [](Options& o, const std::string& v) { o.overrides.add_rules.push_back(v); }},
+    {"--add-rule", "RULE", "one more rule behind those of the file, e.g. \"[embed, data]\"; repeatable",
+     reading_rules, [](Options& o, const std::string& v) { o.overrides.add_rules.push_back(v); }},
     {"--drop-rule", "N", "leave out rule N, as reports number them; repeatable", reading_rules,
      [](Options& o, const std::string& v) { o.overrides.drop_rules.push_back(v); }},
     {"--resolver", "linen|nnx", "whose reading of the rules (default: the file's, else linen)",
@@ -92,18 +94,33 @@ constexpr OptionRow option_table[] = {
     {"--rules-set", "KEY=VALUE",
      "change a key of a MaxText file, e.g. ici_fsdp_parallelism=4; repeatable", reading_rules,
      [](Options& o, const std::string& v) { o.rules_settings.push_back(v); }},
+    {"--to", "python|flax|maxtext",
+     "what is written: JAX code, code whose rules Flax resolves, or keys of a MaxText file",
+     export_bit, [](Options& o, const std::string& v) { o.export_form = v; }},
     {"--paths", "flax|jax",
      "how the state's leaves are called: flax: params/Dense_0/kernel; jax: "
      ".params/['params']/['Dense_0']/['kernel'] (default: as the model has them)",
-     planning,
+     planning | export_bit,
      [](Options& o, const std::string& v) {
        o.paths = word_of("--paths", v, {"flax", "jax"}) == 1 ? PathStyle::jax : PathStyle::flax;
      }},
     {"--hbm", "BYTES",
-     "memory of one device, e.g. 16GiB: says whether the plan fits, exit code 1 when not",
-     plan_bit | gating,
+     "memory of one device, e.g. 16GiB: says whether the plan fits, exit code 1 when not", plan_bit | gating,
      [](Options& o, const std::string& v) { o.capacity = read_bytes("--hbm", v); }},
     {"--device", "CHIP", "the same with the memory of a chip, e.g. v5e", plan_bit, set_device},
+    {"--finding", "ID=LEVEL",
+     "how loud a finding is: off, note, warn or error, e.g. axis-unused=error; repeatable, comes "
+     "after the rules file's `findings`",
+     plan_bit | explain_bit | findings_bit | gating,
+     [](Options& o, const std::string& v) {
+       o.finding_levels.push_back(read_finding_level("--finding", v));
+     }},
+    {"--list", "", "every kind of finding with its usual level, what it is and what to do",
+     findings_bit, [](Options& o, const std::string&) { o.list = true; }},
+    {"--delta", "",
+     "also what is different from the files as they are, without --mesh, --set, --sizes and rule "
+     "edits (--add-rule and --drop-rule alone do this, too)",
+     plan_bit | explain_bit, [](Options& o, const std::string&) { o.delta = true; }},
     {"--all", "", "one line per array, nothing folded", plan_bit | show_bit | compare_bit,
      [](Options& o, const std::string&) { o.all = true; }},
     {"--no-fold", "", "plan every iteration of a repeat by itself, also where they are equal",
@@ -123,11 +140,23 @@ constexpr OptionRow option_table[] = {
      }},
     {"--bare", "", "the pictures alone, without captions", show_bit,
      [](Options& o, const std::string&) { o.bare = true; }},
-    {"--workers", "N", "worker threads (default: one per core this process may use)",
-     run_bit | compare_bit,
+    {"--spec", "SPEC",
+     "draw this spec instead of a model's arrays: \"P('data', None)\", \"[batch, embed]\" (through "
+     "RULES), \"{devices=[2,4]<=[8]}\" or '<@mesh, [{\"data\"}, {}]>'; needs --shape",
+     show_bit, [](Options& o, const std::string& v) { o.spec = v; }},
+    {"--shape", "SIZES", "shape of the array that --spec splits, e.g. 8,1024; scalar for none",
+     show_bit, [](Options& o, const std::string& v) { o.shape = v; }},
+    {"--indices", "", "also which indices every device holds, and which copy it is", show_bit,
+     [](Options& o, const std::string&) { o.indices = true; }},
+    {"--strings", "", "also the sharding as XLA and Shardy write it", show_bit,
+     [](Options& o, const std::string&) { o.strings = true; }},
+    {"--svg", "FILE", "write the pictures into an SVG file as well", show_bit,
+     [](Options& o, const std::string& v) { o.svg = v; }},
+    {"--ascii", "", "pictures without box-drawing characters (default: if the locale has none)",
+     show_bit, [](Options& o, const std::string&) { o.ascii = true; }},
+    {"--workers", "N", "worker threads (default: one per core this process may use)", run_bit | compare_bit,
      [](Options& o, const std::string& v) { o.workers = int_of("--workers", v, 1, 4096); }},
-    {"--seed", "N", "seed of parameters and example inputs (default: the model's)",
-     run_bit | compare_bit,
+    {"--seed", "N", "seed of parameters and example inputs (default: the model's)", run_bit | compare_bit,
      [](Options& o, const std::string& v) {
        o.seed = read_count("--seed", v, 0, std::numeric_limits<std::int64_t>::max());
      }},
@@ -153,8 +182,7 @@ constexpr OptionRow option_table[] = {
     {"--mesh", "AXES", "mesh axes and sizes, major first; repeatable (default: the rules file's)",
      gating, [](Options& o, const std::string& v) { o.meshes.push_back(v); }},
     {"--sort", "FIGURE",
-     "order of the sets behind the base, smallest first: given, state, replicated, wire, peak, "
-     "time",
+     "order of the sets behind the base, smallest first: given, state, replicated, wire, peak, time",
      compare_bit,
      [](Options& o, const std::string& v) {
        o.order = static_cast<CompareOrder>(
@@ -165,9 +193,7 @@ constexpr OptionRow option_table[] = {
     {"--fail-on-worse", "PERCENT",
      "exit code 1 when state, wire or peak bytes grow by more than this against the base",
      compare_bit,
-     [](Options& o, const std::string& v) {
-       o.allowed_percent = read_percent("--fail-on-worse", v);
-     }},
+     [](Options& o, const std::string& v) { o.allowed_percent = read_percent("--fail-on-worse", v); }},
     {"--run", "", "really run every set, in turns, and say how long a step takes", compare_bit,
      [](Options& o, const std::string&) { o.run = true; }},
     {"--update", "", "write what is found into the lock file instead of comparing with it",
@@ -219,15 +245,25 @@ std::vector<const OptionRow*> rows_of(const Command& command) {
   return rows;
 }
 
-void add_option(CLI::App& app, const OptionRow& row, Options& options) {
+/// Takes one value; a bad one is kept, so that the others' mistakes are told in the same run.
+void take(const OptionRow& row, Options& options, const std::string& value,
+          Diagnostics& diagnostics) {
+  try {
+    row.set(options, value);
+  } catch (const Error& error) {
+    diagnostics.append(error.diagnostics());
+  }
+}
+
+void add_option(CLI::App& app, const OptionRow& row, Options& options, Diagnostics& diagnostics) {
   if (*row.value == '\0') {
-    app.add_flag_function(row.flags, [&row, &options](std::int64_t count) {
-      for (std::int64_t i = 0; i < count; ++i) row.set(options, "");
+    app.add_flag_function(row.flags, [&](std::int64_t count) {
+      for (std::int64_t i = 0; i < count; ++i) take(row, options, "", diagnostics);
     });
     return;
   }
-  const auto set_all = [&row, &options](const std::vector<std::string>& values) {
-    for (const std::string& value : values) row.set(options, value);
+  const auto set_all = [&](const std::vector<std::string>& values) {
+    for (const std::string& value : values) take(row, options, value, diagnostics);
   };
   app.add_option_function<std::vector<std::string>>(row.flags, set_all)
       ->expected(1)
@@ -246,9 +282,9 @@ std::vector<std::string> spellings(const std::vector<const OptionRow*>& rows) {
   return words;
 }
 
-void refuse_unknown(const Command& command, const std::vector<std::string>& extras) {
+void refuse_unknown(const Command& command, const std::vector<std::string>& extras,
+                    Diagnostics& diagnostics) {
   const std::vector<std::string> known = spellings(rows_of(command));
-  Diagnostics diagnostics;
   for (const std::string& extra : extras) {
     const std::string word = extra.substr(0, extra.find('='));
     // One letter is near to every other.
@@ -259,7 +295,6 @@ void refuse_unknown(const Command& command, const std::vector<std::string>& extr
                       std::string(command.name) + " has no option '" + word + "'",
                       hint.empty() ? more : hint + " " + more);
   }
-  diagnostics.throw_if_errors();
 }
 
 }  // namespace
@@ -270,14 +305,16 @@ Options read_options(const Command& command, const std::vector<std::string>& wor
   app.set_help_flag();
   app.allow_extras();
   app.add_option("arguments", options.arguments);
-  for (const OptionRow* row : rows_of(command)) add_option(app, *row, options);
+  Diagnostics diagnostics;
+  for (const OptionRow* row : rows_of(command)) add_option(app, *row, options, diagnostics);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& problem) {
     throw Error("usage", {"command line"}, problem.what(),
                 "`shard-plan " + std::string(command.name) + " --help` shows how it is used");
   }
-  refuse_unknown(command, app.remaining());
+  refuse_unknown(command, app.remaining(), diagnostics);
+  diagnostics.throw_if_errors();
   return options;
 }
 

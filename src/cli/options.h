@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "config/finding_levels.h"
 #include "config/layered_rules.h"
 #include "config/load.h"
 #include "report/compare_order.h"
@@ -33,6 +34,11 @@ struct Options {
   RuleMerge rule_merge = RuleMerge::prepend;  ///< of files laid over each other
   std::vector<std::string> config_folders;    ///< where foreign files look for what they build on
   std::vector<std::string> rules_settings;    ///< KEY=VALUE of foreign files
+  std::string export_form;                    ///< what `export` writes
+
+  std::vector<FindingLevelConfig> finding_levels;  ///< after those of the rules
+  bool list = false;
+  bool delta = false;
 
   PathStyle paths = PathStyle::as_given;
   bool human = false;
@@ -45,6 +51,12 @@ struct Options {
 
   bool jax_style = false;
   bool bare = false;
+  std::string spec;      ///< of --spec; empty: arrays of a model
+  std::string shape;     ///< of --shape
+  bool indices = false;
+  bool strings = false;
+  std::string svg;       ///< file; empty: none
+  bool ascii = false;
 
   int workers = 0;         ///< 0: one per core allowed
   std::int64_t seed = -1;  ///< -1: the model's

@@ -1,5 +1,7 @@
 #include "cli/pipeline.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "cli/arrays_input.h"
 #include "cli/find_file.h"
@@ -72,7 +74,8 @@ Plan make_plan(const ModelInput& model, const RulesConfig& rules, const Options&
   } else {
     plan_arrays(plan, *model.arrays, rules, dump);
   }
-  plan.findings = find_all(plan.model, plan.main().sharded, plan.main().program, rules);
+  plan.findings = find_all(plan.model, plan.main().sharded, plan.main().program, rules,
+                           options.finding_levels);
   if (options.capacity) {
     // Of a list of arrays only the least is known that a step takes.
     plan.fit = Fit{*options.capacity,
@@ -85,6 +88,13 @@ Plan make_plan(const ModelInput& model, const RulesConfig& rules, const Options&
 Plan make_plan(const Options& options, Sources& sources, bool fold) {
   const ModelInput model = read_model_input(options.arguments[0], options, sources);
   return make_plan(model, read_rules_input(options.arguments[1], options, sources), options, fold);
+}
+
+bool is_yes(const Plan& plan) {
+  const bool has_error =
+      std::any_of(plan.findings.begin(), plan.findings.end(),
+                  [](const Finding& finding) { return finding.severity == Severity::error; });
+  return !has_error && (!plan.fit || plan.fit->fits());
 }
 
 }  // namespace shard

@@ -46,6 +46,9 @@ Plan make_plan(const ModelInput& model, const RulesConfig& rules, const Options&
 /// Of the model and the rules that the first two arguments name.
 Plan make_plan(const Options& options, Sources& sources, bool fold);
 
+/// No finding is an error, and it fits where a capacity was asked for.
+bool is_yes(const Plan& plan);
+
 /// Whether a report may be about folded iterations: not where every array and stage is asked for.
 bool may_fold(const Options& options);
 

@@ -1,7 +1,6 @@
-#include <algorithm>
-
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/delta_input.h"
 #include "cli/find_file.h"
 #include "cli/layout.h"
 #include "cli/pipeline.h"
@@ -23,13 +22,6 @@ std::string resolved_text(const Options& options, Sources& sources) {
          write_resolved(document);
 }
 
-bool is_yes(const Plan& plan) {
-  const bool has_error =
-      std::any_of(plan.findings.begin(), plan.findings.end(),
-                  [](const Finding& finding) { return finding.severity == Severity::error; });
-  return !has_error && (!plan.fit || plan.fit->fits());
-}
-
 }  // namespace
 
 int plan_command(const Options& options, Sources& sources) {
@@ -38,8 +30,13 @@ int plan_command(const Options& options, Sources& sources) {
     return 0;
   }
   const Plan plan = make_plan(options, sources, may_fold(options));
-  write_answer(options, options.format == Format::json ? plan_json(plan)
-                                                       : plan_text(plan, layout_of(options)));
+  const std::optional<Delta> delta = delta_of(plan, options, sources);
+  const Layout layout = layout_of(options);
+  const std::string text =
+      options.format == Format::json
+          ? plan_json(plan, delta)
+          : plan_text(plan, layout) + (delta ? '\n' + delta_text(*delta, layout) : "");
+  write_answer(options, text);
   return is_yes(plan) ? 0 : 1;
 }
 

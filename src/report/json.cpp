@@ -3,7 +3,15 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "mesh/device_place.h"
+#include "report/change_text.h"
+#include "report/explain.h"
+#include "report/findings_list.h"
+#include "report/index_map.h"
+#include "report/piece_dim.h"
 #include "report/semantics.h"
+#include "shard/hlo_sharding.h"
+#include "shard/sdy_text.h"
 
 namespace shard {
 namespace {
@@ -187,19 +195,70 @@ Json pieces_json(const Plan& plan, const ArrayRow& row) {
   if (has_unknown_size(row.type.shape)) return nullptr;
   std::map<std::vector<std::int64_t>, Json> devices_of;
   for (std::int64_t position = 0; position < plan.mesh.device_count(); ++position) {
-    std::vector<std::int64_t> start;
-    for (std::size_t dim = 0; dim < row.local.size(); ++dim) {
-      start.push_back(row.local[dim] *
-                      plan.mesh.linear_coordinate(position, row.sharding.dims[dim].axes));
+    std::vector<std::int64_t> parts;
+    for (const DimSharding& dim : row.sharding.dims) {
+      parts.push_back(plan.mesh.linear_coordinate(position, dim.axes));
     }
-    Json& devices = devices_of.try_emplace(start, Json::array()).first->second;
+    Json& devices = devices_of.try_emplace(parts, Json::array()).first->second;
     devices.push_back(plan.mesh.device_id(position));
   }
   Json pieces = Json::array();
-  for (const auto& [start, devices] : devices_of) {
-    pieces.push_back({{"start", start}, {"shape", row.local}, {"devices", devices}});
+  const std::vector<PieceDim> dims = piece_dims(row.sharding, row.type.shape);
+  for (const auto& [parts, devices] : devices_of) {
+    Shape start;
+    Shape shape;
+    for (std::size_t dim = 0; dim < dims.size(); ++dim) {
+      start.push_back(dims[dim].start(parts[dim]));
+      shape.push_back(dims[dim].stop(parts[dim]) - start.back());
+    }
+    pieces.push_back({{"start", start}, {"shape", shape}, {"devices", devices}});
   }
   return pieces;
+}
+
+/// Which indices every device holds, in the order of the mesh.
+Json indices_json(const Plan& plan, const ArrayRow& row) {
+  Json all = Json::array();
+  for (const IndexRow& one : index_rows(plan.mesh, row.sharding, row.type.shape, 0)) {
+    all.push_back({{"device", one.device}, {"copy", one.copy}, {"ranges", one.ranges}});
+  }
+  return all;
+}
+
+/// What is drawn of an array: more than other answers say of it.
+Json shown_json(const Plan& plan, const ArrayRow& row, bool has_indices) {
+  Json array = array_json(row);
+  if (row.name.empty()) {  // a spec of the command line
+    for (const char* key : {"path", "role", "dtype", "bytes", "bytes_per_device"}) {
+      array[key] = nullptr;
+    }
+  }
+  array["hlo_sharding"] = to_string(hlo_sharding(plan.mesh, row.sharding));
+  array["sdy_sharding"] = sdy_sharding(plan.mesh, row.sharding);
+  array["pieces"] = pieces_json(plan, row);
+  if (has_indices) array["indices"] = indices_json(plan, row);
+  return array;
+}
+
+/// The devices of the mesh in its order, with their places where the hardware is named.
+Json devices_json(const Mesh& mesh) {
+  Json all = Json::array();
+  for (std::int64_t position = 0; position < mesh.device_count(); ++position) {
+    Json coordinates = Json::array();
+    for (int axis = 0; axis < static_cast<int>(mesh.axes().size()); ++axis) {
+      coordinates.push_back(mesh.coordinate(position, mesh.full(axis)));
+    }
+    Json device = {{"id", mesh.device_id(position)}, {"coordinates", coordinates}};
+    if (mesh.hardware() != nullptr) {
+      const DevicePlace place = place_of(mesh.hardware()->topology, mesh.device_id(position));
+      device["slice"] = place.slice;
+      device["host"] = place.host;
+      device["chip"] = place.chip;
+      device["core"] = place.core;
+    }
+    all.push_back(std::move(device));
+  }
+  return all;
 }
 
 Json timing_json(const std::optional<Timing>& timing) {
@@ -267,9 +326,126 @@ Json run_function_json(const FunctionRun& run) {
           {"memory_equal", run.memory_equal()}};
 }
 
+template <class Value>
+Json before_after_json(const BeforeAfter<Value>& value) {
+  const auto number = [](const Value& side) -> Json {
+    if constexpr (std::is_same_v<Value, Bytes>) {
+      return side.count();
+    } else {
+      return side ? Json(side->count()) : Json(nullptr);
+    }
+  };
+  return {{"before", number(value.before)}, {"after", number(value.after)}};
+}
+
+Json changes_json(const LayoutDiff& diff) {
+  Json all = Json::array();
+  for (const ArrayChange& change : diff.arrays) {
+    const auto each = change.each();
+    all.push_back({{"names", change.names},
+                   {"slots", change.slots},
+                   {"before", change.before ? Json(change.before->spec) : Json(nullptr)},
+                   {"after", change.after ? Json(change.after->spec) : Json(nullptr)},
+                   {"more_bytes_per_device_each", each ? Json(each->count()) : Json(nullptr)}});
+  }
+  return all;
+}
+
+Json delta_json(const std::optional<Delta>& delta) {
+  if (!delta) return nullptr;
+  Json json = {{"against", delta->base},
+               {"refused", nullptr},
+               {"arrays", Json::array()},
+               {"collectives", Json::array()},
+               {"state_bytes_per_device", nullptr},
+               {"peak_bytes_per_device", nullptr},
+               {"wire_bytes_per_step", nullptr}};
+  if (!delta->diff) {
+    json["refused"] = delta->refusal;
+    return json;
+  }
+  json["arrays"] = changes_json(*delta->diff);
+  for (const CollectiveChange& one : delta->diff->collectives) {
+    json["collectives"].push_back(change_text(one));
+  }
+  json["state_bytes_per_device"] = before_after_json(delta->diff->state);
+  json["peak_bytes_per_device"] = before_after_json(delta->diff->peak);
+  json["wire_bytes_per_step"] = before_after_json(delta->diff->wire);
+  return json;
+}
+
+Json dims_json(const ArrayAnswer& answer) {
+  Json all = Json::array();
+  for (const DimAnswer& one : answer.dims) {
+    all.push_back({{"name", one.name},
+                   {"size", one.size == unknown_size ? Json(nullptr) : Json(one.size)},
+                   {"split", one.split},
+                   {"why", one.why},
+                   {"lost", one.lost}});
+  }
+  return all;
+}
+
+Json trials_json(const ArrayAnswer& answer) {
+  Json all = Json::array();
+  for (const RuleTrial& one : answer.trials) {
+    const bool is_refused = !one.refusal.empty();
+    all.push_back(
+        {{"rule", one.rule},
+         {"instead_of_rule", one.instead_of > 0 ? Json(one.instead_of) : Json(nullptr)},
+         {"mesh_axis", one.axis},
+         {"refused", is_refused ? Json(one.refusal) : Json(nullptr)},
+         {"spec", is_refused ? Json(nullptr) : Json(one.spec)},
+         {"bytes_per_device", is_refused ? Json(nullptr) : Json(one.array.count())},
+         {"state_bytes_per_device", is_refused ? Json(nullptr) : Json(one.state.count())}});
+  }
+  return all;
+}
+
+Json answers_json(const std::vector<ArrayAnswer>& answers) {
+  Json all = Json::array();
+  for (const ArrayAnswer& one : answers) {
+    Json answer = array_json(one.row);
+    answer["names"] = one.names;
+    answer["placed"] = one.placed;
+    answer["dims"] = dims_json(one);
+    answer["unused_rules"] = one.unused_rules;
+    answer["free_axes"] = one.free_axes;
+    answer["rules_that_would_split"] = trials_json(one);
+    answer["other_resolver"] = one.other_resolver;
+    all.push_back(std::move(answer));
+  }
+  return all;
+}
+
+Json collective_answer_json(const CollectiveAnswer& answer) {
+  Json instead = Json::array();
+  for (const Alternative& one : answer.instead) {
+    instead.push_back({{"edit", one.edit}, {"effect", one.effect}});
+  }
+  Json json = collective_json(answer.row);
+  json["asked_number"] = answer.number;
+  json["groups"] = answer.groups;
+  json["operand"] = answer.type;
+  json["because"] = answer.because;
+  json["asked_by"] = answer.asked_by;
+  json["instead"] = instead;
+  return json;
+}
+
+Json line_json(const LineAnswer& answer) {
+  Json collectives = Json::array();
+  for (const CollectiveRow& row : answer.collectives) collectives.push_back(collective_json(row));
+  return {{"place", answer.place},
+          {"rules", answer.rules},
+          {"arrays", answers_json(answer.arrays)},
+          {"collectives", collectives},
+          {"findings", findings_json(answer.findings)}};
+}
+
 }  // namespace
 
-std::string plan_json(const Plan& plan) {
+std::string plan_json(const Plan& plan, const std::optional<Delta>& delta) {
   Json document = head_json("plan", plan);
   document["returns"] = plan.model.returns;
   document["state"] = state_json(plan);
@@ -277,17 +453,37 @@ std::string plan_json(const Plan& plan) {
   document["left_out"] = plan.model.dropped;
   document["findings"] = findings_json(plan.findings);
   document["fit"] = fit_json(plan);
+  document["delta"] = delta_json(delta);
   return finish(document);
 }
 
-std::string show_json(const Plan& plan, const std::vector<ArrayRow>& chosen) {
-  Json document = head_json("show", plan);
-  Json arrays = Json::array();
-  for (const ArrayRow& row : chosen) {
-    Json array = array_json(row);
-    array["pieces"] = pieces_json(plan, row);
-    arrays.push_back(std::move(array));
+std::string explain_json(const Plan& plan, const Explanation& explanation,
+                         const std::optional<Delta>& delta) {
+  Json document = head_json("explain", plan);
+  document["arrays"] = answers_json(explanation.arrays);
+  document["collectives"] = Json::array();
+  for (const CollectiveAnswer& one : explanation.collectives) {
+    document["collectives"].push_back(collective_answer_json(one));
   }
+  document["lines"] = Json::array();
+  for (const LineAnswer& one : explanation.lines) document["lines"].push_back(line_json(one));
+  document["delta"] = delta_json(delta);
+  return finish(document);
+}
+
+std::string findings_json(const Plan& plan) {
+  Json document = head_json("findings", plan);
+  document["findings"] = findings_json(plan.findings);
+  return finish(document);
+}
+
+std::string show_json(const Plan& plan, const std::vector<ArrayRow>& chosen,
+                      const ShowOptions& options) {
+  Json document = head_json("show", plan);
+  if (plan.model_file.empty()) document["model"] = nullptr;
+  if (options.mesh || options.chips) document["mesh_devices"] = devices_json(plan.mesh);
+  Json arrays = Json::array();
+  for (const ArrayRow& row : chosen) arrays.push_back(shown_json(plan, row, options.indices));
   document["arrays"] = std::move(arrays);
   return finish(document);
 }

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "report/json.h"
+#include "report/layout_schema.h"
 #include "report/semantics.h"
 
 namespace shard {
@@ -140,6 +141,153 @@ constexpr KeyRow piece_keys[] = {
     {"pieces[].devices[]", "integer", ""},
 };
 
+constexpr KeyRow answer_keys[] = {
+    {"names", "array", "the arrays with this answer"},
+    {"names[]", "string", ""},
+    {"placed", "string", "the axes or the spec, and where"},
+    {"dims", "array", ""},
+    {"dims[].name", "string", "logical axis or label; may be empty"},
+    {"dims[].size", "integer|null", "null: not known"},
+    {"dims[].split", "string", "whole, or the mesh axes with their sizes"},
+    {"dims[].why", "array", "what decided it"},
+    {"dims[].why[]", "string", ""},
+    {"dims[].lost", "array", "what would have split it otherwise, and why it did not"},
+    {"dims[].lost[]", "string", ""},
+    {"unused_rules", "array", "rules that name no dim of it"},
+    {"unused_rules[]", "string", ""},
+    {"free_axes", "array", "mesh axes of several devices that it does not use"},
+    {"free_axes[]", "string", ""},
+    {"rules_that_would_split", "array", "one rule more, tried"},
+    {"rules_that_would_split[].rule", "string", "as --add-rule takes it"},
+    {"rules_that_would_split[].instead_of_rule", "integer|null", "as --drop-rule takes it"},
+    {"rules_that_would_split[].mesh_axis", "string", ""},
+    {"rules_that_would_split[].refused", "string|null", "id of what would be wrong"},
+    {"rules_that_would_split[].spec", "string|null", "of the array then"},
+    {"rules_that_would_split[].bytes_per_device", "integer|null", "of the array then"},
+    {"rules_that_would_split[].state_bytes_per_device", "integer|null", "of all state then"},
+    {"other_resolver", "string", "what the resolver that is not in force gives; may be empty"},
+};
+
+constexpr KeyRow collective_answer_keys[] = {
+    {"number", "integer", "of the first it stands for, from 1"},
+    {"instructions", "integer", "how many it stands for: those of equal blocks"},
+    {"kind", "string", ""},
+    {"mesh_axes", "string", "axes it runs over, joined by commas"},
+    {"group_size", "integer", "devices in one group"},
+    {"count_per_step", "integer", "executions, loops and instructions multiplied out"},
+    {"payload_bytes", "integer", "local operand bytes (all_gather: result bytes) of one"},
+    {"wire_bytes_per_step", "integer", "bytes one device sends with the ring algorithm"},
+    {"phase", "string", "forward, backward or update"},
+    {"why", "string", "what makes it necessary"},
+    {"at", "object|null", "the layer that needs it"},
+    {"at.file", "string", ""},
+    {"at.line", "integer", "from 1"},
+    {"at.column", "integer", "from 1"},
+};
+
+constexpr KeyRow asked_collective_keys[] = {
+    {"asked_number", "integer", "the number that was asked for"},
+    {"groups", "string", "device ids of the first groups"},
+    {"operand", "string", "type of its operand on one device"},
+    {"because", "string", ""},
+    {"asked_by", "string", "the constraint that wants the result; may be empty"},
+    {"instead", "array", "edits, each planned anew"},
+    {"instead[].edit", "string", ""},
+    {"instead[].effect", "string", ""},
+};
+
+constexpr KeyRow finding_keys[] = {
+    {"severity", "string", "error, warning or note"},
+    {"id", "string", ""},
+    {"message", "string", ""},
+    {"fix", "string", "the smallest edit that removes it; may be empty"},
+    {"bytes_per_device", "integer", "what it costs; 0 when it is not about bytes"},
+    {"at", "object|null", ""},
+    {"at.file", "string", ""},
+    {"at.line", "integer", "from 1"},
+    {"at.column", "integer", "from 1"},
+};
+
+constexpr KeyRow findings_keys[] = {
+    {"findings", "array", "errors, warnings, notes; each by cost"},
+};
+
+constexpr KeyRow explain_keys[] = {
+    {"arrays", "array", "one entry per distinct answer"},
+    {"collectives", "array", "for words like #3"},
+    {"lines", "array", "for words like FILE:LINE"},
+    {"lines[].place", "string", ""},
+    {"lines[].rules", "array", "rules that stand there, with what they decide"},
+    {"lines[].rules[]", "string", ""},
+    {"lines[].arrays", "array", "placed or decided there"},
+    {"lines[].collectives", "array", "that layers of the line need"},
+    {"lines[].findings", "array", ""},
+};
+
+constexpr KeyRow delta_keys[] = {
+    {"delta", "object|null", "against the files as they are; with rule edits or --delta"},
+    {"delta.against", "string", ""},
+    {"delta.refused", "string|null", "why the files as they are cannot be planned"},
+    {"delta.arrays", "array", "that differ, worst first"},
+    {"delta.arrays[].names", "array", ""},
+    {"delta.arrays[].names[]", "string", ""},
+    {"delta.arrays[].slots", "array", "optimizer slots that change with them"},
+    {"delta.arrays[].slots[]", "string", ""},
+    {"delta.arrays[].before", "string|null", "spec; null: it was not there"},
+    {"delta.arrays[].after", "string|null", "spec; null: it is gone"},
+    {"delta.arrays[].more_bytes_per_device_each", "integer|null", "below 0: less"},
+    {"delta.collectives", "array", "in words"},
+    {"delta.collectives[]", "string", ""},
+    {"delta.state_bytes_per_device", "object|null", ""},
+    {"delta.state_bytes_per_device.before", "integer", ""},
+    {"delta.state_bytes_per_device.after", "integer", ""},
+    {"delta.peak_bytes_per_device", "object|null", ""},
+    {"delta.peak_bytes_per_device.before", "integer|null", "null: no program"},
+    {"delta.peak_bytes_per_device.after", "integer|null", ""},
+    {"delta.wire_bytes_per_step", "object|null", ""},
+    {"delta.wire_bytes_per_step.before", "integer|null", "null: no program"},
+    {"delta.wire_bytes_per_step.after", "integer|null", ""},
+};
+
+constexpr KeyRow kind_keys[] = {
+    {"schema", "integer", "number of this form; goes up when a key changes its meaning"},
+    {"command", "string", "the command that answered"},
+    {"kinds", "array", "every kind of finding"},
+    {"kinds[].id", "string", ""},
+    {"kinds[].severity", "string", "unless a level says otherwise"},
+    {"kinds[].is_found_in_plans", "boolean", "false: it only stops planning"},
+    {"kinds[].stops_planning", "boolean", "it also is a mistake for which there is no plan"},
+    {"kinds[].help", "string", "what it is"},
+    {"kinds[].act", "string", "what to do"},
+};
+
+constexpr KeyRow show_keys[] = {
+    {"model", "object|null", "null: only a mesh or a spec was asked for"},
+    {"mesh_devices", "array", "in the order of the mesh; there when the mesh is drawn"},
+    {"mesh_devices[].id", "integer", ""},
+    {"mesh_devices[].coordinates", "array", "on each mesh axis"},
+    {"mesh_devices[].coordinates[]", "integer", ""},
+    {"mesh_devices[].slice", "integer", "or node, or process; there when the hardware is named"},
+    {"mesh_devices[].host", "integer", "number of its process"},
+    {"mesh_devices[].chip", "array", "x, y, z of its chip in the slice"},
+    {"mesh_devices[].chip[]", "integer", ""},
+    {"mesh_devices[].core", "integer", "of the chip"},
+};
+
+/// What drawn arrays have beyond others; a spec of the command line has no name and no dtype.
+constexpr KeyRow shown_keys[] = {
+    {"path", "string|null", "null: a spec of the command line"},
+    {"role", "string|null", ""},
+    {"dtype", "string|null", ""},
+    {"hlo_sharding", "string", "as XLA writes it"},
+    {"sdy_sharding", "string", "as Shardy writes it"},
+    {"indices", "array", "per device in the order of the mesh; with --indices"},
+    {"indices[].device", "integer", ""},
+    {"indices[].copy", "integer", "number of earlier devices with the same indices"},
+    {"indices[].ranges", "array", "per dim: 4:8, : for a whole dim, empty"},
+    {"indices[].ranges[]", "string", ""},
+};
+
 constexpr KeyRow run_keys[] = {
     {"workers", "integer", "threads"},
     {"seed", "integer", "of initial values and example inputs"},
@@ -232,6 +380,12 @@ void add_keys(Json& root, const std::string& prefix, const KeyRow (&rows)[N]) {
   }
 }
 
+/// Arrays of answers of `explain` below `prefix`.
+void add_answers(Json& root, const std::string& prefix) {
+  add_keys(root, prefix, array_keys);
+  add_keys(root, prefix, answer_keys);
+}
+
 Json document_schema(const std::string& command) {
   Json schema;
   schema["title"] = "shard-plan " + command + " --format json";
@@ -243,10 +397,41 @@ Json document_schema(const std::string& command) {
 
 }  // namespace
 
+namespace {
+
+Json explain_schema() {
+  Json explain = document_schema("explain");
+  add_keys(explain, "", explain_keys);
+  add_keys(explain, "", delta_keys);
+  add_answers(explain, "arrays[].");
+  add_keys(explain, "collectives[].", collective_answer_keys);
+  add_keys(explain, "collectives[].", asked_collective_keys);
+  add_answers(explain, "lines[].arrays[].");
+  add_keys(explain, "lines[].collectives[].", collective_answer_keys);
+  add_keys(explain, "lines[].findings[].", finding_keys);
+  return explain;
+}
+
+/// Of a plan, or of the table.
+std::vector<Json> findings_schemas() {
+  Json of_plan = document_schema("findings");
+  add_keys(of_plan, "", findings_keys);
+  add_keys(of_plan, "findings[].", finding_keys);
+  Json list;
+  list["title"] = "shard-plan findings --list --format json";
+  add_keys(list, "", kind_keys);
+  list["properties"]["schema"]["const"] = json_schema_number;
+  list["properties"]["command"]["const"] = "findings";
+  return {of_plan, list};
+}
+
+}  // namespace
+
 std::string json_output_schema() {
   constexpr int indent = 2;
   Json plan = document_schema("plan");
   add_keys(plan, "", plan_keys);
+  add_keys(plan, "", delta_keys);
   add_keys(plan, "state.arrays[].", array_keys);
   add_keys(plan, "functions[].", function_keys);
   add_keys(plan, "functions[].values[].", array_keys);
@@ -254,6 +439,8 @@ std::string json_output_schema() {
   Json show = document_schema("show");
   add_keys(show, "arrays[].", array_keys);
   add_keys(show, "arrays[].", piece_keys);
+  add_keys(show, "arrays[].", shown_keys);
+  add_keys(show, "", show_keys);
   show["properties"]["arrays"]["type"] = "array";
   Json run = document_schema("run");
   add_keys(run, "", run_keys);
@@ -261,7 +448,11 @@ std::string json_output_schema() {
   Json schema;
   schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
   schema["title"] = "What shard-plan writes with --format json";
-  schema["oneOf"] = Json::array({plan, show, run});
+  schema["oneOf"] = Json::array({plan, show, run, explain_schema()});
+  for (Json& one : findings_schemas()) schema["oneOf"].push_back(std::move(one));
+  for (const std::string& text : layout_schemas()) {
+    schema["oneOf"].push_back(Json::parse(text));
+  }
   return schema.dump(indent) + '\n';
 }
 

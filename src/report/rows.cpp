@@ -113,6 +113,9 @@ CollectiveRow collective_row(const PlannedFunction& function, const Instruction&
   row.wire = row.count * collective.wire;
   row.phase = instruction.phase;
   row.why = collective_why(function, instruction);
+  row.mesh_axes = collective.axes;
+  row.type = function.program.buffer(instruction.operands.front()).type;
+  row.reason = collective.why;
   if (collective.why.node != NodeId::none) {
     row.at = function.sharded.graph.node(collective.why.node).at;
   }

@@ -58,6 +58,9 @@ struct CollectiveRow {
   Phase phase = Phase::forward;
   Clauses why;
   Location at;
+  std::vector<AxisRef> mesh_axes;
+  TensorType type;  ///< of its (first) operand on one device
+  CollectiveReason reason;
 };
 
 /// All collectives of the function; those that look alike stand together, in order of the first.

@@ -18,6 +18,7 @@ std::string memory_section(const Plan& plan, const Layout& layout);
 /// What a list of arrays cannot tell, and whether its state fits; instead of all that is about a
 /// program.
 std::string no_program_section(const Plan& plan, const Layout& layout);
+std::string finding_text(const Finding& finding, const Layout& layout);
 std::string findings_section(const Plan& plan, const Layout& layout);
 std::string verdict_line(const Plan& plan, const Layout& layout);
 

@@ -23,6 +23,9 @@ using Clauses = std::vector<Clause>;
 /// Why the value is split as it is, in order of its dims, each thing once.
 Clauses why(const ShardedGraph& sharded, ValueId value);
 
+/// One reason as a text: `from x along batch`.
+std::string reason_words(const ShardedGraph& sharded, ValueId value, const Reason& reason);
+
 /// What must be equal for rows to fold: the clauses without their names.
 std::string fold_key(const Clauses& clauses);
 
