@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "shard/named_sharding.h"
+
 namespace shard::tests {
 
 Mesh mesh_of(const json& recorded) {
@@ -38,30 +40,38 @@ std::optional<PartitionEntry> entry_of(const json& recorded) {
   return entry;
 }
 
+namespace {
+
+/// Known axes, each once, and none beyond the rank.
+bool fits(const Mesh& mesh, const PartitionSpec& spec, std::size_t rank) {
+  std::set<MeshAxis> used;
+  for (std::size_t dim = 0; dim < spec.entries.size(); ++dim) {
+    for (const MeshAxis& axis : spec.entries[dim].axes) {
+      if (dim >= rank || !mesh.find(axis) || !used.insert(axis).second) return false;
+    }
+  }
+  return axis_type_mistakes(mesh, spec, "x").empty();
+}
+
+}  // namespace
+
 std::optional<Sharding> sharding_of(const Mesh& mesh, const json& spec, std::size_t rank) {
+  PartitionSpec read;
+  for (const json& one : spec.is_object() ? spec.at("P") : spec) {
+    const std::optional<PartitionEntry> entry = entry_of(one);
+    if (!entry) return std::nullopt;
+    read.entries.push_back(*entry);
+  }
   if (spec.is_object()) {
-    // Reduced axes concern derivatives only; the value is whole along them.
-    std::optional<Sharding> sharding = sharding_of(mesh, spec.at("P"), rank);
     for (const json& name : spec.value("unreduced", json::array())) {
-      const std::optional<int> axis = mesh.find(MeshAxis(name.get<std::string>()));
-      if (!axis || !sharding) return std::nullopt;
-      sharding->unreduced.push_back(mesh.full(*axis));
+      read.unreduced.insert(MeshAxis(name.get<std::string>()));
     }
-    return sharding;
-  }
-  Sharding sharding = replicated_sharding(static_cast<int>(rank));
-  std::set<int> used;
-  for (std::size_t dim = 0; dim < spec.size(); ++dim) {
-    const std::optional<PartitionEntry> entry = entry_of(spec[dim]);
-    if (!entry || (dim >= rank && !entry->axes.empty())) return std::nullopt;
-    if (dim < rank) sharding.dims[dim].is_open = entry->is_unconstrained;
-    for (const MeshAxis& name : entry->axes) {
-      const std::optional<int> axis = mesh.find(name);
-      if (!axis || !used.insert(*axis).second) return std::nullopt;
-      sharding.dims[dim].axes.push_back(mesh.full(*axis));
+    for (const json& name : spec.value("reduced", json::array())) {
+      read.reduced.insert(MeshAxis(name.get<std::string>()));
     }
   }
-  return sharding;
+  if (!fits(mesh, read, rank)) return std::nullopt;
+  return named_sharding(mesh, read, static_cast<int>(rank));
 }
 
 }  // namespace shard::tests

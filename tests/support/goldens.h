@@ -15,8 +15,8 @@ Mesh mesh_of(const json& recorded);
 std::optional<PartitionEntry> entry_of(const json& recorded);
 
 /// A written spec as the sharding of an array of this rank; nothing when our values cannot express
-/// it (unknown or repeated axes, entries beyond the rank that use an axis). A spec with unreduced
-/// or reduced axes is `{"P": [...], "unreduced": [...], "reduced": [...]}`.
+/// it (unknown or repeated axes, entries beyond the rank that use an axis, what axis types forbid).
+/// A spec with unreduced or reduced axes is `{"P": [...], "unreduced": [...], "reduced": [...]}`.
 std::optional<Sharding> sharding_of(const Mesh& mesh, const json& spec, std::size_t rank);
 
 }  // namespace shard::tests
