@@ -78,13 +78,14 @@ class ArraysBuilder {
     link_slots();
     count();
     diagnostics_.throw_if_errors();
+    make_graph();
+    restyle_paths(model_, config_.paths);
+    if (config_.optimizer) note_reduced(*config_.optimizer);
     note_what_is_missing();
     globs_.note_unused(diagnostics_);
-    make_graph();
     model_.notes = config_.remarks;
     const std::vector<Diagnostic>& own = diagnostics_.all();
     model_.notes.insert(model_.notes.end(), own.begin(), own.end());
-    restyle_paths(model_, config_.paths);
     return std::move(model_);
   }
 
@@ -119,7 +120,6 @@ class ArraysBuilder {
     }
     model_.state = train_state(std::move(parameters), optimizer, config_.naming);
     override_derived();
-    note_reduced(optimizer);
   }
 
   /// A glob for the slots alone wins over what they have from their parameters; one that the
@@ -227,8 +227,8 @@ class ArraysBuilder {
     if (unknown_shapes_ > 0) {
       diagnostics_.note("shape-unknown", file,
                         missing(unknown_shapes_,
-                                "a shape: how it is split is known, its bytes and whether the "
-                                "sizes divide are not"));
+                                "a shape: the split is known, the bytes and whether the sizes "
+                                "divide are not"));
     }
   }
 

@@ -39,7 +39,7 @@ void link_followers(const Plan& plan, const std::vector<int>& row_of_leaf,
     const int target = row_of_leaf[static_cast<std::size_t>(followed)];
     ArrayRow& row = rows[static_cast<std::size_t>(row_of_leaf[leaf])];
     const ArrayRow& parameter = rows[static_cast<std::size_t>(target)];
-    if (row.spec != parameter.spec || row.type != parameter.type) continue;
+    if (row.spec != parameter.spec || row.type.shape != parameter.type.shape) continue;
     row.follows = target;
     row.why = {{"follows params", "", ""}};
   }

@@ -60,14 +60,26 @@ std::string mirror_name(const std::vector<Mirror>& mirrors) {
   return first.substr(0, owner) + '{' + leaves + "}/... (" + count + " each)";
 }
 
-/// All trees stand in one row when they have the same owner.
-bool have_one_owner(const std::vector<Mirror>& mirrors) {
-  return std::all_of(mirrors.begin(), mirrors.end(), [&](const Mirror& mirror) {
-    const std::string& first = mirrors.front().tree;
-    const std::size_t owner = first.rfind('/') + 1;
-    return mirror.tree.compare(0, owner, first, 0, owner) == 0 &&
-           mirror.tree.find('/', owner) == std::string::npos;
-  });
+/// `opt_state/0/` of `opt_state/0/mu`.
+std::string owner_of(const Mirror& mirror) {
+  return mirror.tree.substr(0, mirror.tree.rfind('/') + 1);
+}
+
+/// Trees of one owner with one element type stand in one row.
+bool stand_together(const Mirror& a, const Mirror& b) {
+  const ArrayRow& first = *a.members.front();
+  const ArrayRow& second = *b.members.front();
+  return owner_of(a) == owner_of(b) && first.type.dtype == second.type.dtype;
+}
+
+std::vector<std::vector<Mirror>> mirror_groups(const std::vector<Mirror>& mirrors) {
+  std::vector<std::vector<Mirror>> groups;
+  for (const Mirror& mirror : mirrors) {
+    const bool goes_on = !groups.empty() && stand_together(groups.back().front(), mirror);
+    if (!goes_on) groups.emplace_back();
+    groups.back().push_back(mirror);
+  }
+  return groups;
 }
 
 bool is_unknown(const ArrayRow& row) { return has_unknown_size(row.type.shape); }
@@ -166,7 +178,9 @@ std::string state_section(const Plan& plan, const Layout& layout) {
   std::vector<ArrayRow> rows = state_rows(plan);
   if (rows.empty()) return "";
   if (layout.unfold) rows = unfolded(rows);
-  Table table({{"STATE"},
+  const bool is_state = std::none_of(
+      rows.begin(), rows.end(), [](const ArrayRow& row) { return row.role == Role::activation; });
+  Table table({{is_state ? "STATE" : "ARRAYS"},
                {"dtype", false, 3},
                {"shape"},
                {"spec"},
@@ -176,10 +190,9 @@ std::string state_section(const Plan& plan, const Layout& layout) {
                {"why"}});
   std::vector<Mirror> mirrors;
   if (!layout.unfold) mirrors = mirrors_of(rows);
-  if (!mirrors.empty() && !have_one_owner(mirrors)) mirrors.resize(1);
   add_role(table, layout, rows, 0, mirrors);
   add_role(table, layout, rows, 1, mirrors);
-  if (!mirrors.empty()) table.add(mirror_row(layout, mirrors));
+  for (const auto& group : mirror_groups(mirrors)) table.add(mirror_row(layout, group));
   add_role(table, layout, rows, 2, mirrors);
   add_total(table, layout, rows);
   return table.render(layout.width, layout.color);

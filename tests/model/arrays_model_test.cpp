@@ -123,8 +123,7 @@ TEST_CASE("what dumps leave out is said") {
   CHECK(model.parameter_count == 2);
   CHECK(notes(model) ==
         "m.yaml: dtype-assumed: 2 arrays come without an element type: f32 is assumed\n"
-        "m.yaml: shape-unknown: 1 array comes without a shape: how it is split is known, its bytes "
-        "and "
+        "m.yaml: shape-unknown: 1 array comes without a shape: the split is known, the bytes and "
         "whether the sizes divide are not\n");
   config.dtype = DType::bf16;
   CHECK(shown(build_arrays_model(config)).starts_with("a bf16[2] null"));
