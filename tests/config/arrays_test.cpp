@@ -111,6 +111,20 @@ TEST_CASE("an optimizer is a word or a number or a map of arguments") {
         "optimizer adafactor(min_dim_size_to_factor=64.00, factored=0.000)\n");
 }
 
+TEST_CASE("a transformation without arguments refuses one") {
+  CHECK(read("arrays: {w: \"f32[2]\"}\noptimizer: {identity: 3}\n") ==
+        R"(m.yaml:2:23: error: 'identity' takes no argument [wrong-type]
+    2 | optimizer: {identity: 3}
+      |                       ^
+  hint: write it as a word: identity
+)");
+  CHECK(read("arrays: {w: \"f32[2]\"}\noptimizer: [adam]\n") ==
+        R"(m.yaml:2:12: error: 'optimizer' is a list, expected an optimizer: a word or a one-key map [wrong-type]
+    2 | optimizer: [adam]
+      |            ^
+)");
+}
+
 TEST_CASE("mistakes in a list of arrays are told with their places") {
   CHECK(read(R"(arrays:
   a.{5..2}: f32[2]
