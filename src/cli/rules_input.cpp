@@ -74,8 +74,8 @@ std::vector<RulesFile> rules_files_of(const std::string& word) {
   return files;
 }
 
-RulesConfig read_rules_files(const std::vector<RulesFile>& files, RuleMerge merge,
-                             const Options& options, Sources& sources) {
+RulesConfig read_layered_rules(const std::vector<RulesFile>& files, RuleMerge merge,
+                               const Options& options, Sources& sources) {
   Diagnostics diagnostics;
   std::optional<RulesConfig> rules;
   for (const RulesFile& file : files) {
@@ -87,11 +87,16 @@ RulesConfig read_rules_files(const std::vector<RulesFile>& files, RuleMerge merg
     }
   }
   if (!rules) rules.emplace();
-  const bool is_complete = !diagnostics.has_errors();
   override_rules(*rules, options.overrides, sources, diagnostics);
   throw_in_file_order(diagnostics);
-  if (is_complete) check_mesh_is_known(*rules, !is_ours(*rules, sources));
   return std::move(*rules);
+}
+
+RulesConfig read_rules_files(const std::vector<RulesFile>& files, RuleMerge merge,
+                             const Options& options, Sources& sources) {
+  RulesConfig rules = read_layered_rules(files, merge, options, sources);
+  check_mesh_is_known(rules, !is_ours(rules, sources));
+  return rules;
 }
 
 RulesConfig read_rules_input(const std::string& word, const Options& options, Sources& sources) {

@@ -32,4 +32,8 @@ std::vector<RulesFile> rules_files_of(const std::string& word);
 RulesConfig read_rules_files(const std::vector<RulesFile>& files, RuleMerge merge,
                              const Options& options, Sources& sources);
 
+/// The same for rules that need not have a mesh.
+RulesConfig read_layered_rules(const std::vector<RulesFile>& files, RuleMerge merge,
+                               const Options& options, Sources& sources);
+
 }  // namespace shard

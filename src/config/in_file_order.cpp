@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace shard {
 
 void throw_in_file_order(const Diagnostics& diagnostics) {
   std::vector<Diagnostic> all;
+  std::set<std::string> seen;
   for (const Diagnostic& one : diagnostics.all()) {
-    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+    if (seen.insert(to_string(one)).second) all.push_back(one);
   }
   std::map<std::string, std::size_t> rank;
   for (const Diagnostic& one : all) rank.emplace(one.at.file, rank.size());

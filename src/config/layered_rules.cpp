@@ -181,6 +181,7 @@ RulesConfig laid_over(RulesConfig lower, RulesConfig upper, RuleMerge merge) {
   lay_parts(lower.rules_for, std::move(upper.rules_for), merge);
   lay_mesh(lower, upper);
   lay_policies(lower, upper);
+  lower.findings = joined(std::move(lower.findings), std::move(upper.findings));
   lower.rule_sets = joined(std::move(lower.rule_sets), std::move(upper.rule_sets));
   lower.findings = joined(std::move(lower.findings), std::move(upper.findings));
   lower.remarks = joined(std::move(lower.remarks), std::move(upper.remarks));

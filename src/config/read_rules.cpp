@@ -133,6 +133,12 @@ void check_rule_sets(const TextNode& root, Diagnostics& diagnostics) {
 
 }  // namespace
 
+std::string_view word_of(Part part) {
+  return std::find_if(parts.begin(), parts.end(),
+                      [&](const PartWord& row) { return row.part == part; })
+      ->word;
+}
+
 RulesConfig read_rules(const MergedDocument& document) {
   Diagnostics diagnostics;
   diagnostics.append(document.problems);

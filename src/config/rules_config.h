@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/finding_levels.h"
@@ -43,6 +44,8 @@ struct RuleConfig {
 };
 
 enum class Part { inputs, params, activations, gradients, optimizer, outputs };
+/// As a rules file has it: `params`.
+std::string_view word_of(Part part);
 
 /// Rules asked before the general ones, for the arrays of one part only.
 struct PartRulesConfig {
@@ -101,7 +104,7 @@ struct RulesConfig {
   };
   Given given;
   std::vector<FindingLevelConfig> findings;  ///< how loud findings are; the last word counts
-  std::vector<Diagnostic> remarks;  ///< warnings of its reader
+  std::vector<Diagnostic> remarks;           ///< warnings of its reader
 };
 
 }  // namespace shard

@@ -20,12 +20,6 @@ struct WordRow {
   Value value;
   std::string_view word;
 };
-constexpr std::array<WordRow<Part>, 6> part_words = {{{Part::inputs, "inputs"},
-                                                      {Part::params, "params"},
-                                                      {Part::activations, "activations"},
-                                                      {Part::gradients, "gradients"},
-                                                      {Part::optimizer, "optimizer"},
-                                                      {Part::outputs, "outputs"}}};
 constexpr std::array<WordRow<Unmatched>, 3> unmatched_words = {
     {{Unmatched::unsharded, "unsharded"},
      {Unmatched::error, "error"},
@@ -45,7 +39,6 @@ std::string_view word_in(const Rows& rows, Value value) {
   return row == rows.end() ? std::string_view() : row->word;
 }
 
-std::string_view word_of(Part part) { return word_in(part_words, part); }
 std::string_view word_of(Unmatched unmatched) { return word_in(unmatched_words, unmatched); }
 std::string_view word_of(Misfit misfit) { return word_in(misfit_words, misfit); }
 std::string_view word_of(DeviceOrder order) { return word_in(order_words, order); }
@@ -191,6 +184,18 @@ void put_policies(TextNode& root, const RulesConfig& rules) {
   if (rules.resolver != RuleResolver::linen) put_word("resolver", "nnx");
 }
 
+/// The last word on each id counts.
+void put_findings(TextNode& root, const RulesConfig& rules) {
+  constexpr std::array<std::string_view, 4> words = {"off", "note", "warn", "error"};
+  TextNode map = container(TextNode::Kind::map, place_of(rules.findings));
+  for (const FindingLevelConfig& one : rules.findings) {
+    std::erase_if(map.entries, [&](const TextEntry& entry) { return entry.key == one.id; });
+    put(map, one.id,
+        scalar(std::string(words[static_cast<std::size_t>(one.level)]), false, one.at));
+  }
+  if (!map.entries.empty()) put(root, "findings", std::move(map));
+}
+
 void put_hardware(TextNode& root, const RulesConfig& rules) {
   if (!rules.devices.empty()) put(root, "devices", scalar(rules.devices, false, rules.devices_at));
   if (!rules.dcn.empty()) put(root, "dcn", mesh_node(rules.dcn));
@@ -202,7 +207,7 @@ void put_hardware(TextNode& root, const RulesConfig& rules) {
 
 TextNode rules_tree(const RulesConfig& rules) {
   TextNode root = container(TextNode::Kind::map, {});
-  put(root, "mesh", mesh_node(rules.mesh));
+  if (rules.given.mesh || !rules.mesh.empty()) put(root, "mesh", mesh_node(rules.mesh));
   put(root, "rules", rules_node(rules.rules));
   if (!rules.rules_for.empty()) {
     TextNode parts = container(TextNode::Kind::map, {});
@@ -214,6 +219,7 @@ TextNode rules_tree(const RulesConfig& rules) {
   if (!rules.paths.empty()) put(root, "paths", paths_node(rules.paths));
   put_policies(root, rules);
   put_hardware(root, rules);
+  put_findings(root, rules);
   return root;
 }
 

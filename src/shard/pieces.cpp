@@ -16,8 +16,11 @@ std::vector<PieceRange> piece_at(const Mesh& mesh, const Sharding& sharding, con
   std::vector<PieceRange> ranges;
   for (std::size_t dim = 0; dim < shape.size(); ++dim) {
     const Axes& axes = sharding.dims[dim].axes;
-    const std::int64_t start = mesh.linear_coordinate(position, axes) * local[dim];
-    ranges.push_back({start, start + local[dim], product(axes) == 1});
+    const auto within = [&](std::int64_t at) {
+      return shape[dim] == unknown_size ? at : std::min(at, shape[dim]);
+    };
+    const std::int64_t start = within(mesh.linear_coordinate(position, axes) * local[dim]);
+    ranges.push_back({start, within(start + local[dim]), product(axes) == 1});
   }
   return ranges;
 }

@@ -22,8 +22,8 @@ struct PieceRange {
 /// False for a value that is an unreduced sum: each device holds a term of it, not a piece.
 bool has_pieces(const Sharding& sharding);
 
-/// The range of every dim on the device at `position`. The sharding must divide evenly and leave
-/// nothing unreduced.
+/// The range of every dim on the device at `position`; the last ones are short or empty where the
+/// dim does not divide evenly. The sharding must leave nothing unreduced.
 std::vector<PieceRange> piece_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
                                  std::int64_t position);
 

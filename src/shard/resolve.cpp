@@ -37,6 +37,13 @@ const Location& place_of(const Resolved& resolved, std::size_t dim, const SpecQu
   return question.spec.at;
 }
 
+bool is_taken_as_axis(const Resolved& resolved, std::size_t dim) {
+  if (dim >= resolved.reasons.size()) return false;
+  const std::vector<Reason>& reasons = resolved.reasons[dim];
+  return std::any_of(reasons.begin(), reasons.end(),
+                     [](const Reason& reason) { return reason.kind == ReasonKind::taken_as_axis; });
+}
+
 Resolved unplaced(const SpecQuestion& question) {
   Resolved resolved;
   resolved.sharding = replicated_sharding(question.type.rank());
@@ -370,7 +377,10 @@ void Resolver::check_known(const Resolved& resolved, const SpecQuestion& questio
       report({"unknown-mesh-axis", at, question.what, name.text()},
              "mesh axis '" + name.text() + "' of " + to_string(resolved.spec) + " for " +
                  question.what + " is not found in mesh " + to_string(mesh_),
-             did_you_mean(name.text(), axis_names(mesh_), "the mesh has"));
+             is_taken_as_axis(resolved, dim)
+                 ? "no rule names it, so NNX takes it for a mesh axis: add a rule [" + name.text() +
+                       ", null]"
+                 : did_you_mean(name.text(), axis_names(mesh_), "the mesh has"));
     }
   }
 }

@@ -70,8 +70,7 @@ Shape local_shape(const Shape& shape, const Sharding& sharding) {
       local[dim] = unknown_size;
       continue;
     }
-    SHARD_CHECK(shape[dim] % parts == 0, "every dim divides evenly into its parts");
-    local[dim] = shape[dim] / parts;
+    local[dim] = shape[dim] / parts + (shape[dim] % parts == 0 ? 0 : 1);
   }
   return local;
 }

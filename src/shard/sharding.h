@@ -41,8 +41,9 @@ Sharding closed(Sharding sharding);
 /// Number of parts of one dim.
 std::int64_t part_count(const DimSharding& dim);
 
-/// Local shape; a size that is unknown stays unknown. Every other dim must divide (checked when
-/// shardings are made; see `indivisible`), else `InternalError`.
+/// Local shape; a size that is unknown stays unknown. Every dim of a program divides (checked when
+/// shardings are made; see `indivisible`); of an array that may be padded it is the first piece,
+/// the largest.
 Shape local_shape(const Shape& shape, const Sharding& sharding);
 /// Says nothing about sizes that are unknown.
 bool divides_evenly(const Shape& shape, const Sharding& sharding);

@@ -141,7 +141,8 @@ TEST_CASE("every key of a rules file reads back the same") {
       "devices: 4xv5e-16\n"
       "dcn: {data: 4}\n"
       "device_order: split\n"
-      "axis_types: {data: explicit, model: manual}\n";
+      "axis_types: {data: explicit, model: manual}\n"
+      "findings: {axis-unused: error, uneven: off}\n";
   CHECK(imported("r.yaml", {{"r.yaml", text}}) == text);
   const std::string listed =
       "mesh: {data: 4}\nrules: []\nmisfit: pad\ndevice_order: [3, 2, 1, 0]\naxis_types: explicit\n";
@@ -185,6 +186,12 @@ TEST_CASE("a base that builds on itself is told with the way round") {
         "    1 | base_config: a.yml\n"
         "      |              ^~~~~\n"
         "  hint: a.yml -> b.yml -> a.yml\n");
+}
+
+TEST_CASE("ten thousand rules are read and keep their order") {
+  std::string text = "mesh: {data: 2}\nrules:\n";
+  for (int i = 0; i < 10'000; ++i) text += "  - [name" + std::to_string(i) + ", data]\n";
+  CHECK(imported("r.yaml", {{"r.yaml", text}}) == text);
 }
 
 }  // namespace shard

@@ -273,7 +273,7 @@ TEST_CASE("a file without rules or mesh says so") {
         "m.yml: error: no file of the configuration has the key 'logical_axis_rules' [no-rules]\n"
         "  hint: rules may stand in the file it is meant to build on (base_config)\n");
   CHECK(imported("m.yml", {{"m.yml", "base_emb_dim: 4\nlogical_axis_rules: [[norm, fsdp]]\n"}}) ==
-        "mesh: {}\nrules:\n  - [norm, fsdp]\n"
+        "rules:\n  - [norm, fsdp]\n"
         "m.yml: note: no file names mesh axes [mesh-missing]\n"
         "  hint: this is a model's file: give the configuration it belongs to, with model_name set "
         "to it\n");

@@ -36,15 +36,15 @@ TEST_CASE("a mesh in the same source gives the axes and sizes") {
                "RULES = (('batch', 'data'),)\n") ==
         "mesh: {data: -1, model: -1}\nrules:\n  - [batch, data]\n");
   CHECK(source("mesh = make_mesh(shape, AXES)\nRULES = (('batch', 'data'),)\n") ==
-        "mesh: {}\nrules:\n  - [batch, data]\n" + no_mesh);
+        "rules:\n  - [batch, data]\n" + no_mesh);
 }
 
 TEST_CASE("rules are found in arguments of calls") {
   CHECK(source("with nn.logical_axis_rules((('batch', 'data'),)):\n  pass\n") ==
-        "mesh: {}\nrules:\n  - [batch, data]\n" + no_mesh);
+        "rules:\n  - [batch, data]\n" + no_mesh);
   CHECK(source("p = Partitioner(num_partitions=1, logical_axis_rules=[('batch', 'data')])\n"
                "names = [('not', 'these')]\n") ==
-        "mesh: {}\nrules:\n  - [batch, data]\n" + no_mesh);
+        "rules:\n  - [batch, data]\n" + no_mesh);
 }
 
 TEST_CASE("a configuration in Python sizes its mesh as MaxText does") {
@@ -70,9 +70,9 @@ TEST_CASE("a configuration in Python sizes its mesh as MaxText does") {
 
 TEST_CASE("keywords of a rules class are rules") {
   CHECK(source("class Config:\n  axis_rules: MeshRules = MeshRules(embed='fsdp', mlp=None)\n") ==
-        "mesh: {}\nrules:\n  - [embed, fsdp]\n  - [mlp, null]\n" + no_mesh);
+        "rules:\n  - [embed, fsdp]\n  - [mlp, null]\n" + no_mesh);
   CHECK(source("config = Config(axis_rules=MeshRules(embed='fsdp'))\n") ==
-        "mesh: {}\nrules:\n  - [embed, fsdp]\n" + no_mesh);
+        "rules:\n  - [embed, fsdp]\n" + no_mesh);
 }
 
 TEST_CASE("one of several lists is asked for by name or line") {
@@ -81,7 +81,7 @@ TEST_CASE("one of several lists is asked for by name or line") {
         "logical_axis_rules_full (line 3) [several-rule-lists]\n"
         "  hint: ask for one by its name or line: a.py#logical_axis_rules_dp\n");
   CHECK(source(two_lists, "logical_axis_rules_full") ==
-        "mesh: {}\nrules:\n  - [batch, data]\n  - [mlp, model]\n" + no_mesh);
+        "rules:\n  - [batch, data]\n  - [mlp, model]\n" + no_mesh);
   CHECK(source(two_lists, "logical_axis_rules_ful") ==
         "a.py: error: no list of rules is called 'logical_axis_rules_ful' [unknown-rule-list]\n"
         "  hint: did you mean 'logical_axis_rules_full'? the file has: logical_axis_rules_dp, "
@@ -90,7 +90,7 @@ TEST_CASE("one of several lists is asked for by name or line") {
         "a.py: error: 2 lists of rules are called 'rules': rules (line 6), rules (line 7) "
         "[several-rule-lists]\n"
         "  hint: ask for one by its line: a.py#6\n");
-  CHECK(source(two_lists, "7") == "mesh: {}\nrules:\n  - [x, z]\n" + no_mesh);
+  CHECK(source(two_lists, "7") == "rules:\n  - [x, z]\n" + no_mesh);
 }
 
 TEST_CASE("a source without rules says so") {
