@@ -5,7 +5,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace shard {
@@ -49,6 +51,16 @@ std::optional<int> terminal_width(int fd) {
   winsize size{};
   if (isatty(fd) == 0 || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return {};
   return size.ws_col;
+}
+
+bool has_utf8_locale() {
+  for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    if (!is_set(name)) continue;
+    std::string locale(std::getenv(name));
+    for (char& c : locale) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return true;
 }
 
 void prepare_process() {

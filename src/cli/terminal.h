@@ -14,6 +14,10 @@ bool use_color(ColorChoice choice, int fd);
 /// Columns of the terminal at `fd`; nothing when it is none.
 std::optional<int> terminal_width(int fd);
 
+/// False when LC_ALL, LC_CTYPE or LANG, the first that is set, names another encoding than UTF-8.
+/// When none is set nothing is known, and terminals of today read UTF-8.
+bool has_utf8_locale();
+
 /// Before anything else: ctrl-C exits with 130, at once and from any thread; a closed pipe or a
 /// file size limit is an error code of `write` instead of a signal; the numbers of closed standard
 /// descriptors are not given to files.

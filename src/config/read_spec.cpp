@@ -1,9 +1,11 @@
 #include "config/read_spec.h"
+#include "config/sdy_spec.h"
 
 #include <algorithm>
 
 #include "config/checked_map.h"
 #include "config/scalars.h"
+#include "config/sdy_spec.h"
 #include "text/number.h"
 
 namespace shard {
@@ -83,7 +85,8 @@ std::optional<SpecConfig> read_spec(const TextNode& node, std::string_view what,
     report_type(node, what, row_of(ValueKind::spec).expected, diagnostics);
     return std::nullopt;
   }
-  if (!is_partition_text(node.scalar)) {
+  const bool is_sdy = is_sdy_text(node.scalar);
+  if (!is_sdy && !is_partition_text(node.scalar)) {
     const bool is_bare_axis = is_identifier(node.scalar);
     report_type(node, what, row_of(ValueKind::spec).expected, diagnostics,
                 is_bare_axis ? "write [" + node.scalar + "] for a logical axis, P(" + node.scalar +
@@ -92,7 +95,9 @@ std::optional<SpecConfig> read_spec(const TextNode& node, std::string_view what,
     return std::nullopt;
   }
   try {
-    return SpecConfig{read_partition_text(node.scalar, content_at(node)), node.at};
+    const Location at = content_at(node);
+    if (!is_sdy) return SpecConfig{read_partition_text(node.scalar, at), node.at};
+    return SpecConfig{partition_spec(read_sdy_spec(node.scalar, at), at), node.at};
   } catch (const Error& problem) {
     diagnostics.append(problem.diagnostics());
     return std::nullopt;

@@ -12,10 +12,10 @@ namespace shard {
 
 /// What stands at the edge beside one row or above one column.
 struct EdgeMark {
-  std::vector<std::string> labels;  ///< outermost first; a mesh axis each: `data 1`
-  std::string range;                ///< the indices there: `4:8`; may be empty
-  bool has_bar = true;              ///< a line between this row or column and the one before
-  bool is_gap = false;              ///< stands for some that are left out
+  std::vector<std::string> labels{};  ///< outermost first; a mesh axis each: `data 1`
+  std::string range{};                ///< the indices there: `4:8`; may be empty
+  bool has_bar = true;                ///< a line between this row or column and the one before
+  bool is_gap = false;                ///< stands for some that are left out
 };
 
 struct DrawingCell {

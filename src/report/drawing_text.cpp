@@ -97,7 +97,7 @@ class Layouter {
 
  private:
   bool bar_behind(std::size_t column) const {
-    return column + 1 == widths_.size() || drawing_.columns[column + 1].has_bar;
+    return column + 1 == drawing_.columns.size() || drawing_.columns[column + 1].has_bar;
   }
 
   static int visible_width(const std::string& line) {
@@ -153,7 +153,8 @@ class Layouter {
       for (const Panel& panel : drawing_.panels) {
         for (const auto& row : panel.cells) width = std::max(width, text_width(row[i].text));
       }
-      widths_.push_back(width + padding);
+      const bool would_touch = padding == 0 && !bar_behind(i);
+      widths_.push_back(width + padding + (would_touch ? 1 : 0));
     }
     for (std::size_t level = levels_; level-- > 0;) {
       for (const Span& span : spans(level)) {

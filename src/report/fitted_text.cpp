@@ -12,6 +12,8 @@ constexpr std::int64_t fewest_columns = 3;   // the first, a gap, the last
 constexpr std::int64_t telling_columns = 5;  // fewer do not show how it goes on
 constexpr std::size_t narrow_ids = 8;
 constexpr EntryLimit panels_beside_gaps = {2, 3};
+constexpr std::size_t most_rows_of_panels = 32;  // of all panels together, above each other
+constexpr EntryLimit few_rows = {8, 6};
 
 /// From roomy to tight.
 constexpr std::array<TextStyle, 4> styles = {{
@@ -60,7 +62,13 @@ std::string written(Drawing drawing, TextStyle style, const Page& page) {
 
 std::string fitted_text(const std::function<Drawing(const DrawingLimits&)>& make,
                         DrawingLimits limits, const Page& page) {
-  const Drawing whole = make(limits);
+  Drawing whole = make(limits);
+  const bool has_limits = limits.id_width > 0;
+  if (has_limits && whole.panels.size() * whole.rows.size() > most_rows_of_panels) {
+    limits.rows = few_rows;
+    limits.panels = panels_beside_gaps;
+    whole = make(limits);
+  }
   for (const TextStyle& style : styles) {
     if (panel_width(whole, style) <= page.width) return written(whole, style, page);
   }

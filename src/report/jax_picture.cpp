@@ -287,6 +287,14 @@ bool has_jax_picture(const Shape& shape) {
   return (shape.size() == 1 || shape.size() == 2) && element_count(shape) > 0;
 }
 
+std::string jax_refusal(const Sharding& sharding, const Shape& shape) {
+  if (shape.empty() || shape.size() > 2) return "JAX draws ranks 1 and 2 only";
+  if (has_unknown_size(shape)) return "JAX draws known sizes only";
+  if (!has_jax_picture(shape)) return "JAX draws no empty arrays";
+  if (product(sharding.unreduced) > 1) return "JAX draws no unreduced values";
+  return divides_evenly(shape, sharding) ? "" : "JAX draws equal pieces only";
+}
+
 std::string jax_picture(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
                         const PictureOptions& options) {
   SHARD_CHECK(has_jax_picture(shape), "JAX draws arrays of rank 1 and 2 only");

@@ -25,6 +25,9 @@ std::string jax_picture(const Mesh& mesh, const Sharding& sharding, const Shape&
                         const PictureOptions& options);
 bool has_jax_picture(const Shape& shape);
 
+/// Why JAX has no picture of this: `JAX draws ranks 1 and 2 only`; empty when it has one.
+std::string jax_refusal(const Sharding& sharding, const Shape& shape);
+
 /// Ours, for any array on any mesh: never empty, never refused (see array_drawing.h).
 std::string plain_picture(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
                           const DrawingLimits& limits, const Page& page);

@@ -5,9 +5,16 @@
 #include <algorithm>
 #include <set>
 
+#include "base/units.h"
+#include "report/array_drawing.h"
 #include "report/fold.h"
+#include "report/index_map.h"
+#include "report/mesh_drawing.h"
 #include "report/picture.h"
 #include "report/sections.h"
+#include "report/svg.h"
+#include "shard/hlo_sharding.h"
+#include "shard/sdy_text.h"
 
 namespace shard {
 namespace {
@@ -47,16 +54,48 @@ DrawingLimits limits_of(const Layout& layout) {
   return layout.unfold ? no_limits : DrawingLimits{};
 }
 
-std::string caption(const ArrayRow& row, const std::string& alike, const Layout& layout) {
-  return fmt::format("{}  {}  {}  local {}{}\n", emphasised(layout, row.name, "1"),
-                     to_string(row.type), row.spec, to_string(row.local),
-                     alike.empty() ? "" : "   (same: " + alike + ')');
+/// One picture: the array that is drawn and the others that look like it.
+struct Shown {
+  const ArrayRow* row = nullptr;
+  std::string alike;
+};
+
+std::vector<Shown> shown_arrays(const Plan& plan, const std::vector<ArrayRow>& chosen,
+                                const ShowOptions& options, const Layout& layout) {
+  const bool folds = !layout.unfold && !options.bare;
+  const bool has_model = !plan.model_file.empty();
+  const std::vector<ArrayRow> state =
+      folds && has_model ? unfolded(state_rows(plan)) : std::vector<ArrayRow>();
+  std::vector<Shown> shown;
+  for (const ArrayRow& row : chosen) {
+    const bool is_drawn = std::any_of(shown.begin(), shown.end(), [&](const Shown& one) {
+      return have_one_picture(*one.row, row);
+    });
+    if (folds && is_drawn) continue;
+    shown.push_back({&row, folds ? alike_text(state, chosen, row) : ""});
+  }
+  return shown;
+}
+
+/// `x  f32[8,1024]  P('data', None)  local 4,1024`; a spec of the command line has neither name nor
+/// dtype and says on which mesh it is.
+std::string caption(const Plan& plan, const Shown& one, bool is_emphasised) {
+  const ArrayRow& row = *one.row;
+  const std::string place = fmt::format("{}  local {}", row.spec, to_string(row.local));
+  if (row.name.empty()) {
+    return fmt::format("[{}]  {}  on {}", row.type.shape.empty() ? "" : to_string(row.type.shape),
+                       place, to_string(plan.mesh));
+  }
+  Layout layout;
+  layout.color = is_emphasised;
+  return fmt::format("{}  {}  {}{}", emphasised(layout, row.name, "1"), to_string(row.type), place,
+                     one.alike.empty() ? "" : "   (same: " + one.alike + ')');
 }
 
 std::string drawing(const Plan& plan, const ArrayRow& row, const ShowOptions& options,
                     const Layout& layout) {
   const Shape& shape = row.type.shape;
-  if (options.jax_style && has_jax_picture(shape)) {
+  if (options.jax_style && jax_refusal(row.sharding, shape).empty()) {
     PictureOptions picture_options;
     picture_options.max_width = options.width;
     picture_options.color = layout.color;
@@ -66,29 +105,86 @@ std::string drawing(const Plan& plan, const ArrayRow& row, const ShowOptions& op
                        {options.width, layout.color, &options.strokes()});
 }
 
+std::string strings_text(const Plan& plan, const ArrayRow& row) {
+  return fmt::format("hlo  {}\nsdy  {}\n", to_string(hlo_sharding(plan.mesh, row.sharding)),
+                     sdy_sharding(plan.mesh, row.sharding));
+}
+
+std::string array_text(const Plan& plan, const Shown& one, const ShowOptions& options,
+                       const Layout& layout) {
+  const ArrayRow& row = *one.row;
+  std::string text;
+  if (!options.bare) {
+    text += caption(plan, one, layout.color) + "\n";
+    const std::string refusal = jax_refusal(row.sharding, row.type.shape);
+    if (options.jax_style && !refusal.empty()) {
+      text += fmt::format("({}; this picture is ours)\n", refusal);
+    }
+  }
+  if (options.strings) text += strings_text(plan, row);
+  text += drawing(plan, row, options, layout);
+  if (options.indices) {
+    constexpr std::int64_t most_rows = 64;
+    text += index_text(plan.mesh, row.sharding, row.type.shape, layout.unfold ? 0 : most_rows);
+  }
+  return text;
+}
+
+bool has_chips(const Mesh& mesh) {
+  return mesh.hardware() != nullptr && mesh.hardware()->topology.platform != "cpu";
+}
+
+std::string mesh_caption(const Mesh& mesh) {
+  return fmt::format("mesh  {}  {} {}", to_string(mesh), with_commas(mesh.device_count()),
+                     mesh.device_count() == 1 ? "device" : "devices");
+}
+
+std::string mesh_text(const Mesh& mesh, const ShowOptions& options, const Layout& layout) {
+  const Page page{options.width, layout.color, &options.strokes()};
+  std::string text;
+  if (options.mesh) {
+    if (!options.bare) text += mesh_caption(mesh) + "\n";
+    text += fitted_text(
+        [&](const DrawingLimits& limits) { return mesh_drawing(mesh, limits, options.strokes()); },
+        limits_of(layout), page);
+  }
+  if (!has_chips(mesh)) return text;
+  return text + fitted_text(
+                    [&](const DrawingLimits& limits) {
+                      return chips_drawing(mesh.hardware()->topology, limits, options.strokes());
+                    },
+                    limits_of(layout), page);
+}
+
 }  // namespace
 
 std::string show_text(const Plan& plan, const std::vector<ArrayRow>& chosen,
                       const ShowOptions& options, const Layout& layout) {
-  const bool folds = !layout.unfold && !options.bare;
-  const std::vector<ArrayRow> state = unfolded(state_rows(plan));
-  std::vector<const ArrayRow*> drawn;
   std::string text;
-  for (const ArrayRow& row : chosen) {
-    const bool is_drawn = std::any_of(drawn.begin(), drawn.end(), [&](const ArrayRow* one) {
-      return have_one_picture(*one, row);
-    });
-    if (folds && is_drawn) continue;
-    drawn.push_back(&row);
-    if (!options.bare) {
-      text += caption(row, folds ? alike_text(state, chosen, row) : "", layout);
-      if (options.jax_style && !has_jax_picture(row.type.shape)) {
-        text += "(JAX draws ranks 1 and 2 only; this picture is ours)\n";
-      }
-    }
-    text += drawing(plan, row, options, layout);
+  if (options.mesh || options.chips) text += mesh_text(plan.mesh, options, layout);
+  for (const Shown& one : shown_arrays(plan, chosen, options, layout)) {
+    text += array_text(plan, one, options, layout);
   }
   return text;
+}
+
+std::string show_svg(const Plan& plan, const std::vector<ArrayRow>& chosen,
+                     const ShowOptions& options, const Layout& layout) {
+  const DrawingLimits limits = layout.unfold ? no_limits : svg_limits;
+  std::vector<TitledDrawing> drawings;
+  if (options.mesh) {
+    drawings.push_back({mesh_caption(plan.mesh), mesh_drawing(plan.mesh, limits, box_strokes)});
+  }
+  if ((options.mesh || options.chips) && has_chips(plan.mesh)) {
+    drawings.push_back(
+        {"chips", chips_drawing(plan.mesh.hardware()->topology, limits, box_strokes)});
+  }
+  for (const Shown& one : shown_arrays(plan, chosen, options, layout)) {
+    drawings.push_back(
+        {caption(plan, one, false),
+         array_drawing(plan.mesh, one.row->sharding, one.row->type.shape, limits, box_strokes)});
+  }
+  return svg_document(drawings);
 }
 
 }  // namespace shard

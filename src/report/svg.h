@@ -18,6 +18,6 @@ struct TitledDrawing {
 std::string svg_document(const std::vector<TitledDrawing>& drawings);
 
 /// Rows, columns and panels beyond these would make a picture nobody can read.
-inline constexpr DrawingLimits svg_limits = {{32, 24}, {32, 24}, {16, 9}, 24};
+inline constexpr DrawingLimits svg_limits = {{32, 12}, {32, 12}, {8, 4}, 24};
 
 }  // namespace shard

@@ -1,0 +1,25 @@
+#pragma once
+// `show` without a model: a mesh, and perhaps one spec on it, from the command line alone.
+//
+//   shard-plan show --mesh data=2,model=4 --spec "P('data', None)" --shape 8,1024
+//   shard-plan show flax_guide --spec "[batch, embed]" --shape 8,1024    through the rules
+//   shard-plan show flax_guide                                           their mesh
+//   shard-plan show --devices v5e-16                                     the hardware
+
+#include "cli/options.h"
+#include "report/plan.h"
+#include "report/rows.h"
+#include "text/files.h"
+
+namespace shard {
+
+/// The rules that the first argument names, or none of a file's with the mesh of --mesh and
+/// --devices. Throws `Error` `usage` when nothing names a mesh.
+RulesConfig read_mesh_rules(const Options& options, Sources& sources);
+
+/// The array of --spec and --shape, without a name; the mesh is that of the rules. Uneven pieces
+/// are kept. Throws `Error`: `usage` (no --shape), `bad-value`, `needs-rules` (logical axes without
+/// RULES), what reading and resolving a spec raise.
+ArrayRow spec_row(const Options& options, const RulesConfig& rules, const Mesh& mesh);
+
+}  // namespace shard
