@@ -23,9 +23,9 @@ namespace shard {
 struct ArrayLayout {
   SharedNames names;
   Role role = Role::parameter;
-  std::string type;            ///< `f32[1024,1024]`; empty when it is not known
+  std::string type;            ///< `f32[1024,1024]`, `f32[?,8]`; empty: not known
   std::string spec;            ///< effective, as Python prints it
-  std::optional<Bytes> bytes;  ///< of one array on one device; nothing when the type is not known
+  std::optional<Bytes> bytes;  ///< of one array on one device; nothing when a size is not known
   std::int64_t copies = 1;     ///< devices that hold each piece
   std::string slot;            ///< of an array that follows a parameter: `mu`; else empty
   int follows = -1;            ///< position of the parameters, named in the same order; -1: none

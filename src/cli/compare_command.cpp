@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/compare_arrays.h"
 #include "cli/compare_run.h"
 #include "cli/layout.h"
 #include "cli/pipeline.h"
+#include "model/arrays_model.h"
 #include "report/comparison.h"
 #include "report/plan_record.h"
 
@@ -18,26 +21,39 @@ class Comparer {
   Comparer(const Options& options, Sources& sources)
       : options_(options),
         sources_(sources),
-        model_(read_model_input(options.arguments[0], options, sources)) {}
+        model_(read_model_input(options.arguments[0], options, sources)) {
+    if (model_.has_program() || options.run) return;
+    classes_ = one_leaf_per_class(build_arrays_model(*model_.arrays));
+  }
 
   Comparison compare();
 
  private:
-  ComparedMesh compare_on(const std::string& mesh);
-  std::optional<Plan> plan_of(const std::string& rules, const Options& asked);
+  ComparedMesh compare_on(const std::string& mesh, bool is_first);
+  std::optional<ComparedSet> set_of(const std::string& word, const Options& asked);
+  LayoutRecord record_under(const RulesConfig& rules, const Options& asked);
   void set_titles(ComparedMesh& mesh) const;
 
   const Options& options_;
   Sources& sources_;
   ModelInput model_;
+  std::optional<ClassModel> classes_;  ///< of a list of arrays
+  std::vector<Plan> plans_;            ///< of the sets of a mesh, where they are run
   Diagnostics mistakes_;
 };
 
-/// Also says for which rule set and mesh; the same mistake of the next mesh is left out.
-std::optional<Plan> Comparer::plan_of(const std::string& rules, const Options& asked) {
+LayoutRecord Comparer::record_under(const RulesConfig& rules, const Options& asked) {
+  if (classes_ && rules.paths.empty()) return record_of_classes(*classes_, rules, asked);
+  Plan plan = make_plan(model_, rules, asked, may_fold(asked) && !asked.run);
+  LayoutRecord record = record_of(plan);
+  if (asked.run) plans_.push_back(std::move(plan));
+  return record;
+}
+
+/// The mistakes of all sets are told in one run, each once.
+std::optional<ComparedSet> Comparer::set_of(const std::string& word, const Options& asked) {
   try {
-    return make_plan(model_, read_rules_input(rules, asked, sources_), asked,
-                     may_fold(asked) && !asked.run);
+    return ComparedSet{"", record_under(read_rules_input(word, asked, sources_), asked), {}, {}};
   } catch (const Error& error) {
     for (const Diagnostic& one : error.diagnostics()) {
       const auto& all = mistakes_.all();
@@ -56,16 +72,14 @@ void Comparer::set_titles(ComparedMesh& mesh) const {
   }
 }
 
-ComparedMesh Comparer::compare_on(const std::string& mesh) {
+ComparedMesh Comparer::compare_on(const std::string& mesh, bool is_first) {
   Options asked = options_;
   if (!mesh.empty()) asked.overrides.mesh = mesh;
+  asked.quiet = asked.quiet || !is_first;  // what the files remark is said once
   ComparedMesh compared{mesh, {}};
-  std::vector<Plan> plans;
+  plans_.clear();
   for (std::size_t i = 1; i < options_.arguments.size(); ++i) {
-    std::optional<Plan> plan = plan_of(options_.arguments[i], asked);
-    if (!plan) continue;
-    compared.sets.push_back({"", record_of(*plan), {}, {}});
-    if (options_.run) plans.push_back(std::move(*plan));
+    if (auto set = set_of(options_.arguments[i], asked)) compared.sets.push_back(std::move(*set));
   }
   mistakes_.throw_if_errors();
   set_titles(compared);
@@ -73,7 +87,7 @@ ComparedMesh Comparer::compare_on(const std::string& mesh) {
     compared.sets[i].against_base = diff(compared.sets[0].record, compared.sets[i].record);
   }
   if (!options_.run) return compared;
-  const std::vector<Timing> times = time_alternating(plans, options_);
+  const std::vector<Timing> times = time_alternating(plans_, options_);
   for (std::size_t i = 0; i < times.size(); ++i) compared.sets[i].step_time = times[i];
   return compared;
 }
@@ -84,7 +98,7 @@ Comparison Comparer::compare() {
   comparison.allowed_percent = options_.allowed_percent;
   const std::vector<std::string> own = {""};
   for (const std::string& mesh : options_.meshes.empty() ? own : options_.meshes) {
-    comparison.meshes.push_back(compare_on(mesh));
+    comparison.meshes.push_back(compare_on(mesh, comparison.meshes.empty()));
     sort_sets(comparison.meshes.back(), options_.order);
   }
   comparison.model = comparison.meshes.front().sets.front().record.model;

@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "config/jobs_config.h"
 #include "config/load.h"
 #include "report/json.h"
 
@@ -17,9 +18,10 @@ struct SchemaRow {
   std::string (*text)();
 };
 
-constexpr std::array<SchemaRow, 3> schemas = {{
+constexpr std::array<SchemaRow, 4> schemas = {{
     {"model", model_schema},
     {"rules", rules_schema},
+    {"jobs", jobs_schema},
     {"json", json_output_schema},
 }};
 

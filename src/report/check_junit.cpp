@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/check_report.h"
+#include "report/sections.h"
 #include "report/xml.h"
 
 namespace shard {
@@ -28,8 +29,8 @@ std::string case_text(const CheckOutcome& outcome) {
   if (outcome.verdict() == CheckVerdict::ok) return text + "/>\n";
   const bool is_broken = outcome.verdict() == CheckVerdict::broken;
   const char* const element = is_broken ? "error" : "failure";
-  const std::string message = is_broken ? outcome.mistakes.front().message
-                                        : fmt::format("{} causes", outcome.causes.size());
+  const std::string message =
+      is_broken ? outcome.mistakes.front().message : counted(std::ssize(outcome.causes), "cause");
   const std::string type = is_broken ? outcome.mistakes.front().id : "layout";
   return text +
          fmt::format(">\n      <{0} message=\"{1}\" type=\"{2}\">{3}</{0}>\n    </testcase>\n",

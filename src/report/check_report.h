@@ -48,6 +48,7 @@ struct CheckReport {
   std::string asked;    ///< the command line behind `shard-plan check`, for the hint
   std::string against;  ///< lock file or revision; empty: policies alone
   bool can_update = false;
+  std::string written;  ///< the lock file that --update wrote
   std::vector<CheckOutcome> outcomes;
 
   std::size_t count(CheckVerdict verdict) const;

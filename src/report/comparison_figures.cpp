@@ -19,7 +19,12 @@ struct ByteRow {
   std::function<std::optional<Bytes>(const LayoutRecord&)> of;
 };
 
-std::optional<Bytes> state_of(const LayoutRecord& record) { return state_bytes(record).bytes; }
+/// Nothing where no array's bytes are known.
+std::optional<Bytes> state_of(const LayoutRecord& record) {
+  const StateBytes state = state_bytes(record);
+  if (state.bytes == Bytes(0) && state.without_type > 0) return {};
+  return state.bytes;
+}
 
 std::optional<Bytes> role_bytes(const LayoutRecord& record, Role role) {
   const auto bytes = bytes_by_role(record);

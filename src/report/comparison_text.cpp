@@ -50,10 +50,16 @@ std::string findings_text(const ComparedMesh& mesh) {
   return text;
 }
 
-/// What no set of a model without a program can say.
-std::string unknown_line(const ComparedMesh& mesh) {
-  if (mesh.sets.front().record.collectives) return "";
-  return "collectives and peak are not known: the model is a list of arrays, without a program\n";
+/// What no set of a model without a program, or of arrays without sizes, can say.
+std::string unknown_lines(const ComparedMesh& mesh) {
+  const LayoutRecord& record = mesh.sets.front().record;
+  if (record.collectives) return "";
+  std::string text =
+      "collectives and peak are not known: the model is a list of arrays, without a program\n";
+  if (const std::int64_t count = state_bytes(record).without_type; count > 0) {
+    text += counted(count, "array") + " without sizes are not in the bytes\n";
+  }
+  return text;
 }
 
 std::string verdict(const Comparison& comparison) {
@@ -79,7 +85,7 @@ std::string comparison_text(const Comparison& comparison, const Layout& layout) 
     if (!text.empty()) text += '\n';
     Table figures = table_of(mesh, comparison.model, base_title(mesh), true);
     add_rows(figures, figure_rows(mesh, layout));
-    text += figures.render(layout.width, layout.color) + unknown_line(mesh) +
+    text += figures.render(layout.width, layout.color) + unknown_lines(mesh) +
             specs_text(mesh, layout) + findings_text(mesh);
   }
   return text + verdict(comparison);

@@ -30,7 +30,7 @@ ArrayLayout layout_of(const ArrayRow& row) {
   layout.role = row.role;
   layout.type = to_string(row.type);
   layout.spec = row.spec;
-  layout.bytes = row.bytes;
+  if (!has_unknown_size(row.type.shape)) layout.bytes = row.bytes;
   layout.copies = row.copies;
   layout.why = join({row.why});
   layout.at = row.at;

@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/pipeline.h"
+#include "report/check_report.h"
+#include "report/comparison.h"
+#include "report/plan_record.h"
 #include "report/select.h"
 #include "text/files.h"
 
@@ -119,6 +122,33 @@ TEST_CASE("every key of a run is documented and every documented key is there") 
   CHECK(problems_of(run_json(report)) == "");
   report.functions[0].timing.reset();
   CHECK(problems_of(run_json(report)) == "");
+}
+
+TEST_CASE("every key of a comparison is documented and every documented key is there") {
+  Comparison comparison;
+  ComparedMesh mesh;
+  for (const char* rules : {"flax_guide", "dp"}) {
+    mesh.sets.push_back({rules, record_of(tiny_plan(rules)), {}, {}});
+  }
+  mesh.sets[1].against_base = diff(mesh.sets[0].record, mesh.sets[1].record);
+  mesh.sets[1].step_time = Timing{};
+  comparison.meshes = {mesh};
+  CHECK(mesh.sets[1].against_base.is_change());
+  CHECK(problems_of(comparison_json(comparison)) == "");
+  comparison.meshes[0].mesh = "data=8";
+  comparison.meshes[0].sets[0].record.collectives.reset();
+  comparison.meshes[0].sets[0].record.peak.reset();
+  CHECK(problems_of(comparison_json(comparison)) == "");
+}
+
+TEST_CASE("every key of a check is documented and every documented key is there") {
+  CheckReport report;
+  report.outcomes.resize(2);
+  report.outcomes[0].record = record_of(tiny_plan("dp"));
+  report.outcomes[0].state = BeforeAfter<Bytes>{Bytes(1), Bytes(2)};
+  report.outcomes[0].causes = {{"changed", {"l", 1, 2}, {}, "a", "b", "c", "d"}};
+  report.outcomes[1].mistakes = {{Severity::error, "indivisible", {"r", 1, 2}, "m", "h"}};
+  CHECK(problems_of(check_json(report)) == "");
 }
 
 TEST_CASE("a key too many or too few or of another type is noticed") {
