@@ -29,8 +29,7 @@ constexpr std::array<Command, 10> commands = {{
      "MODEL RULES RULES...", "shard-plan compare mlp flax_guide dp tp", Loads::model_and_rules,
      1'000, compare_command},
     {"explain", explain_bit,
-     "say why an array is split as it is, what lost and what would change it; why a collective is "
-     "there",
+     "say why an array is split as it is, and what would change it; why a collective is there",
      "MODEL RULES NAME...",
      "shard-plan explain mlp flax_guide params/DotReluDot_0/Dense_0/kernel\n"
      "  shard-plan explain mlp flax_guide '#1'\n"
@@ -113,7 +112,7 @@ std::string program_help() {
       "commands\n",
       version_number());
   for (const Command& command : commands) {
-    text += fmt::format("  {:<8}{}\n", command.name, command.summary);
+    text += fmt::format("  {:<10}{}\n", command.name, command.summary);
   }
   return text +
          "\nMODEL and RULES are YAML files, by path or by the bare name of a shipped one. RULES "

@@ -64,6 +64,14 @@ TEST_CASE("all unknown options are refused in one run with the nearest") {
         "  hint: `shard-plan plan --help` lists the options");
 }
 
+TEST_CASE("every bad value is told in the same run as the unknown options") {
+  CHECK(refusal("run", {"a", "b", "--runs", "-1", "--steps", "x", "--style", "jax"}) ==
+        "--runs: error: expected a whole number from 0 to 1000000, found '-1' [bad-value]\n"
+        "--steps: error: expected a whole number from 1 to 1000000, found 'x' [bad-value]\n"
+        "command line: error: run has no option '--style' [unknown-option]\n"
+        "  hint: `shard-plan run --help` lists the options");
+}
+
 TEST_CASE("an option of another command is unknown") {
   CHECK(refusal("show", {"a", "b", "--workers", "2"}) ==
         "command line: error: show has no option '--workers' [unknown-option]\n"
