@@ -50,10 +50,12 @@ bool is_unplaced(const PlanFacts& facts, const GraphInput& input) {
 
 /// A dim that the axes do not divide, as often as it occurs.
 struct UnevenDim {
+  ReasonKind kind = ReasonKind::uneven;
   std::string name;
   int dim = 0;
   std::int64_t size = 0;
-  Axes wanted;
+  Axes wanted;  ///< with those that were lost
+  Axes lost;
   Location at;
   std::int64_t count = 0;
 };
@@ -64,22 +66,36 @@ std::string value_name(const Graph& graph, std::size_t value) {
   return graph.node(one.producer).name;
 }
 
-std::vector<UnevenDim> uneven_dims(const ShardedGraph& sharded) {
+/// The place of the rule or spec that asked for the split.
+const Location& asked_at(const std::vector<Reason>& reasons, const GraphValue& value) {
+  for (const Reason& reason : reasons) {
+    if (reason.at.is_known()) return reason.at;
+  }
+  return value.at;
+}
+
+/// Dims with a reason of this kind; those of the same size and axes are one.
+std::vector<UnevenDim> uneven_dims(const ShardedGraph& sharded, ReasonKind kind) {
   std::map<std::pair<std::int64_t, Axes>, UnevenDim> groups;
   for (std::size_t value = 0; value < sharded.reasons.size(); ++value) {
     for (std::size_t dim = 0; dim < sharded.reasons[value].size(); ++dim) {
       for (const Reason& reason : sharded.reasons[value][dim]) {
-        if (reason.kind != ReasonKind::uneven) continue;
+        if (reason.kind != kind) continue;
         const GraphValue& of = sharded.graph.values[value];
-        Axes wanted = sharded.shardings[value].dims[dim].axes;
-        wanted.insert(wanted.end(), reason.axes.begin(), reason.axes.end());
+        Axes wanted = reason.axes;
+        if (kind == ReasonKind::uneven) {
+          wanted = sharded.shardings[value].dims[dim].axes;
+          wanted.insert(wanted.end(), reason.axes.begin(), reason.axes.end());
+        }
         UnevenDim& group = groups[{of.type.shape[dim], wanted}];
         if (group.count++ > 0) continue;
-        group = {value_name(sharded.graph, value),
+        group = {kind,
+                 value_name(sharded.graph, value),
                  static_cast<int>(dim),
                  of.type.shape[dim],
                  wanted,
-                 reason.at.is_known() ? reason.at : of.at,
+                 reason.axes,
+                 asked_at(sharded.reasons[value][dim], of),
                  1};
       }
     }
@@ -87,6 +103,16 @@ std::vector<UnevenDim> uneven_dims(const ShardedGraph& sharded) {
   std::vector<UnevenDim> all;
   for (auto& [key, group] : groups) all.push_back(std::move(group));
   return all;
+}
+
+/// `dim 0 of t (12), and b 4`.
+std::string dim_text(const UnevenDim& one) {
+  return "dim " + std::to_string(one.dim) + " of " + one.name + " has size " +
+         with_commas(one.size);
+}
+
+std::string alike_text(const UnevenDim& one) {
+  return one.count > 1 ? " (" + with_commas(one.count) + " dims alike)" : "";
 }
 
 }  // namespace
@@ -137,17 +163,30 @@ std::vector<Finding> find_arrays_without_axes(const PlanFacts& facts, const Find
 
 std::vector<Finding> find_uneven(const PlanFacts& facts, const FindingKind& kind) {
   std::vector<Finding> found;
-  for (const UnevenDim& one : uneven_dims(facts.sharded)) {
-    const UnevenPieces pieces = uneven_pieces(one.size, product(one.wanted));
-    std::string text = "dim " + std::to_string(one.dim) + " of " + one.name + " has size " +
-                       with_commas(one.size) + ", and " +
-                       factors_text(facts.sharded.mesh, one.wanted) +
-                       " does not divide it: JAX would pad it to " + pieces_text(pieces) +
-                       "; here it keeps the axes that divide it";
-    if (one.count > 1) text += " (" + with_commas(one.count) + " dims alike)";
-    found.push_back({kind.severity, std::string(kind.id), one.at, std::move(text),
-                     "sizes that divide: " + nearest_sizes(one.size, product(one.wanted)),
-                     Bytes(0)});
+  for (const ReasonKind reason : {ReasonKind::uneven, ReasonKind::padded}) {
+    for (const UnevenDim& one : uneven_dims(facts.sharded, reason)) {
+      const bool is_padded = reason == ReasonKind::padded;
+      const std::int64_t parts = product(one.wanted);
+      found.push_back(
+          {kind.severity, std::string(kind.id), one.at,
+           dim_text(one) + ", and " + factors_text(facts.sharded.mesh, one.wanted) +
+               " does not divide it: " + (is_padded ? "" : "JAX would pad it to ") +
+               (is_padded ? "padded to " : "") + pieces_text(uneven_pieces(one.size, parts)) +
+               (is_padded ? "" : "; here it keeps the axes that divide it") + alike_text(one),
+           "sizes that divide: " + nearest_sizes(one.size, parts), Bytes(0)});
+    }
+  }
+  return found;
+}
+
+std::vector<Finding> find_dropped_axes(const PlanFacts& facts, const FindingKind& kind) {
+  std::vector<Finding> found;
+  for (const UnevenDim& one : uneven_dims(facts.sharded, ReasonKind::dropped)) {
+    found.push_back({kind.severity, std::string(kind.id), one.at,
+                     dim_text(one) + ", and " + factors_text(facts.sharded.mesh, one.lost) +
+                         " dropped: what the other axes leave of it is no multiple" +
+                         alike_text(one),
+                     "", Bytes(0)});
   }
   return found;
 }

@@ -13,6 +13,9 @@ std::vector<Finding> find_replicated_large(const PlanFacts& facts, const Finding
 std::vector<Finding> find_optimizer_follows_replicated(const PlanFacts& facts,
                                                        const FindingKind& kind);
 
+/// Mesh axes that split parameters but leave more than a few percent of their bytes whole.
+std::vector<Finding> find_unsplit_share(const PlanFacts& facts, const FindingKind& kind);
+
 // about the rules
 std::vector<Finding> find_rules_never_used(const PlanFacts& facts, const FindingKind& kind);
 std::vector<Finding> find_rules_shadowed(const PlanFacts& facts, const FindingKind& kind);
@@ -25,6 +28,7 @@ std::vector<Finding> find_paths_that_match_nothing(const PlanFacts& facts, const
 // about the arrays
 std::vector<Finding> find_missing_names(const PlanFacts& facts, const FindingKind& kind);
 std::vector<Finding> find_arrays_without_axes(const PlanFacts& facts, const FindingKind& kind);
+std::vector<Finding> find_dropped_axes(const PlanFacts& facts, const FindingKind& kind);
 std::vector<Finding> find_uneven(const PlanFacts& facts, const FindingKind& kind);
 
 // about the mesh

@@ -20,6 +20,9 @@ constexpr FindingKind kinds[] = {
     {"optimizer-follows-replicated", warning,
      "optimizer state of a parameter that is whole on every device; a note when all state is",
      "split it alone: rules_for: {optimizer: ...}", find_optimizer_follows_replicated},
+    {"unsplit-share", note,
+     "a mesh axis that splits parameters but leaves more than 5% of their bytes whole",
+     "split the largest of them over it, too", find_unsplit_share},
     {"axis-unused", warning, "a mesh axis that splits no array: its devices all do the same work",
      "give it a dim to split, or leave it out of the mesh", find_axes_unused},
     {"no-input-split", warning, "no input is split, so every device computes the whole batch",
@@ -42,9 +45,11 @@ constexpr FindingKind kinds[] = {
      "give each name one rule, with axes that no other dim of the array takes",
      find_resolvers_that_disagree},
     {"uneven", warning,
-     "a dim inside the program that its axes do not divide: JAX pads it, here it stays with the "
-     "axes that do",
+     "a dim that its axes do not divide: with misfit: pad the last pieces are padding; inside a "
+     "program JAX pads it, and here it keeps the axes that do",
      "pad the dim to a legal size, or split another", find_uneven},
+    {"axes-dropped", warning, "misfit: drop-axes left out mesh axes that do not divide a dim",
+     "pad the dim to a legal size, or leave the axes out of the rule", find_dropped_axes},
     {"rule-never-used", note, "a rule whose logical axis no array has", "drop it",
      find_rules_never_used},
     {"path-matches-nothing", warning, "a glob of `paths` that no array's path matches",

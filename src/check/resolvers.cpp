@@ -11,6 +11,9 @@
 namespace shard {
 namespace {
 
+/// More lists of axes than these are only counted.
+constexpr std::size_t most_told = 3;
+
 /// Names without a rule, which NNX takes for mesh axes that the mesh does not have.
 void add_refused_names(const RuleDecision& decision, const Mesh& mesh,
                        std::vector<std::string>& names) {
@@ -49,11 +52,15 @@ std::vector<Finding> find_resolvers_that_disagree(const PlanFacts& facts, const 
     const std::string text =
         to_string(decision.names) + ": linen " + answers.linen + ", nnx " + answers.nnx +
         (answers.refusal.empty() ? "" : ", which is refused (" + answers.refusal + ')');
-    if (!told.insert(text).second) continue;
+    if (!told.insert(text).second || told.size() > most_told) continue;
     found.push_back({kind.severity, std::string(kind.id), decision.first_at,
                      "the resolvers disagree about " + decision.first + " with " + text,
                      "one rule for each name, with axes that no other dim of the array takes",
                      Bytes(0)});
+  }
+  if (told.size() > most_told) {
+    found.back().message += " (and " + with_commas(std::ssize(told) - std::ssize(found)) +
+                            " more lists of axes: `explain` shows each)";
   }
   if (!refused.empty()) {
     found.push_back({Severity::note, std::string(kind.id), first_refused,

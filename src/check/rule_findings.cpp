@@ -7,7 +7,6 @@
 #include "base/nearest.h"
 #include "check/finders.h"
 #include "check/used_rules.h"
-#include "model/range_names.h"
 
 namespace shard {
 namespace {
@@ -34,24 +33,9 @@ std::vector<std::string> unmatched_names(const PlanFacts& facts) {
   return names;
 }
 
-/// A path that stands for several matches where one of them does.
-bool matches_any(const std::string& glob, const std::string& path) {
-  if (matches_glob(glob, path)) return true;
-  const auto brace = path.find('{');
-  const auto range = brace == std::string::npos ? std::nullopt : number_at(path, brace);
-  for (std::int64_t i = 0; range && i < range->range.count(); ++i) {
-    if (matches_glob(glob, narrowed(path, i, 1))) return true;
-  }
-  return false;
-}
-
-bool matches_something(const std::string& glob, const Graph& graph) {
-  const auto has_path = [&](const auto& one) { return matches_any(glob, one.path); };
-  return std::any_of(graph.inputs.begin(), graph.inputs.end(), has_path) ||
-         std::any_of(graph.outputs.begin(), graph.outputs.end(), has_path) ||
-         std::any_of(graph.values.begin(), graph.values.end(), [&](const GraphValue& value) {
-           return !value.name.empty() && matches_any(glob, value.name);
-         });
+bool matches_an_input(const std::string& glob, const Graph& graph) {
+  return std::any_of(graph.inputs.begin(), graph.inputs.end(),
+                     [&](const GraphInput& input) { return matches_glob(glob, input.path); });
 }
 
 std::string nearest_path(const std::string& glob, const Graph& graph) {
@@ -110,11 +94,17 @@ std::vector<Finding> find_unmatched_names(const PlanFacts& facts, const FindingK
 std::vector<Finding> find_paths_that_match_nothing(const PlanFacts& facts,
                                                    const FindingKind& kind) {
   std::vector<Finding> found;
-  for (const PathRuleConfig& path : facts.rules.paths) {
-    if (matches_something(path.glob, facts.sharded.graph)) continue;
+  for (std::size_t i = 0; i < facts.rules.paths.size(); ++i) {
+    const PathRuleConfig& path = facts.rules.paths[i];
+    if (i < facts.sharded.path_arrays.size() && facts.sharded.path_arrays[i] > 0) continue;
+    const bool is_shadowed = matches_an_input(path.glob, facts.sharded.graph);
     found.push_back({kind.severity, std::string(kind.id), path.at,
-                     "no array has a path like '" + path.glob + "'",
-                     nearest_path(path.glob, facts.sharded.graph), Bytes(0)});
+                     is_shadowed ? "the glob '" + path.glob +
+                                       "' places no array: an earlier one always matches first"
+                                 : "no array has a path like '" + path.glob + "'",
+                     is_shadowed ? "put it before that one, or drop it"
+                                 : nearest_path(path.glob, facts.sharded.graph),
+                     Bytes(0)});
   }
   return found;
 }

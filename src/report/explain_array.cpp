@@ -148,13 +148,35 @@ const GraphInput* input_of(const NamedArray& array) {
   return nullptr;
 }
 
+/// Arguments that the rules decided in the same way; 1 for a value.
+std::int64_t uses_of(const ShardedGraph& sharded, const RuleDecision& decision) {
+  std::int64_t count = 0;
+  for (const GraphInput& input : sharded.graph.inputs) {
+    if (decision_of(sharded, input.value) == &decision) count += input.iteration.count();
+  }
+  return std::max<std::int64_t>(count, 1);
+}
+
+bool has_reason(const ShardedGraph& sharded, ValueId value, ReasonKind kind) {
+  const ValueReasons& reasons = sharded.reasons[index_of(value)];
+  return std::any_of(reasons.begin(), reasons.end(), [&](const std::vector<Reason>& dim) {
+    return std::any_of(dim.begin(), dim.end(),
+                       [&](const Reason& reason) { return reason.kind == kind; });
+  });
+}
+
 std::string placed_text(const NamedArray& array, const RuleDecision* decision) {
   const GraphInput* input = input_of(array);
+  const ShardedGraph& sharded = array.function->sharded;
   if (decision != nullptr) {
     const Location& at = input != nullptr && input->placement.at.is_known() ? input->placement.at
                                                                             : decision->first_at;
-    return "axes " + to_string(decision->names) + comma_place(at) + ", used " +
-           with_commas(decision->arrays) + (decision->arrays == 1 ? " time" : " times");
+    const std::int64_t uses = uses_of(sharded, *decision);
+    return "axes " + to_string(decision->names) + comma_place(at) + ", used " + with_commas(uses) +
+           (uses == 1 ? " time" : " times");
+  }
+  if (input == nullptr && has_reason(sharded, array.value, ReasonKind::constraint)) {
+    return "placed by a constraint";
   }
   if (input == nullptr) return "placed by propagation";
   if (input->placement.mesh() != nullptr) {

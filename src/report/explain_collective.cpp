@@ -144,16 +144,19 @@ Bytes wire_of(const std::map<CollectiveKind, KindAmount>& by_kind) {
   return wire;
 }
 
+/// `no all_reduce over model`, `all_reduce over model 6 -> 3`.
 std::string change_of_kind(CollectiveKind kind, const std::string& axes, const KindAmount& before,
                            const KindAmount& after) {
   const std::string name = std::string(name_of(kind)) + " over " + axes;
   if (after.count == 0) return "no " + name;
-  std::string text = name + ' ' + with_commas(before.count) + " -> " + with_commas(after.count);
-  const bool is_even = after.wire.count() % after.count == 0;
-  if (before.count == 0 && is_even) {
-    text += " of " + with_commas(Bytes(after.wire.count() / after.count)) + " B wire";
-  }
-  return text;
+  return name + ' ' + with_commas(before.count) + " -> " + with_commas(after.count);
+}
+
+/// `6 reduce_scatter of 12,288 B wire`: one that was not there before.
+std::string new_kind(CollectiveKind kind, const KindAmount& after) {
+  const std::string text = with_commas(after.count) + ' ' + std::string(name_of(kind));
+  if (after.wire.count() % after.count != 0) return text;
+  return text + " of " + with_commas(Bytes(after.wire.count() / after.count)) + " B wire";
 }
 
 }  // namespace
@@ -241,12 +244,16 @@ std::string effect_of(const Plan& plan, const CollectiveRow& row, const PlannedF
     return found == side.end() ? KindAmount{} : found->second;
   };
   std::string text;
+  std::string added;
   for (const CollectiveKind kind : kinds) {
     const KindAmount from = amount(before, kind), to = amount(after, kind);
     if (from.count == to.count) continue;
-    text += (text.empty() ? "" : ", ") + change_of_kind(kind, row.axes, from, to);
+    std::string& list = from.count == 0 ? added : text;
+    list += (list.empty() ? "" : ", ") +
+            (from.count == 0 ? new_kind(kind, to) : change_of_kind(kind, row.axes, from, to));
   }
-  if (text.empty()) text = "as many collectives over " + row.axes;
+  if (text.empty() && added.empty()) text = "as many collectives over " + row.axes;
+  if (!added.empty()) text += (text.empty() ? "" : ", instead ") + added;
   const Bytes wire = wire_of(after);
   if (wire != wire_of(before) && wire > Bytes(0)) {
     text += ", wire over " + row.axes + ' ' + with_commas(wire_of(before)) + " -> " +

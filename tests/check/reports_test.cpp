@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "check/arrays_scene.h"
+#include "check/uneven_pieces.h"
 
 using namespace shard;
 using namespace shard::test;
@@ -351,6 +352,80 @@ TEST_CASE("a glob that no path matches is told with the nearest path") {
         "rules.yaml:31:5: warning: no array has a path like 'params/attn/kernal' "
         "[path-matches-nothing]\n"
         "  hint: did you mean 'params/attn/kernel'?\n");
+}
+
+TEST_CASE("a glob behind one that matches everything first is told as that") {
+  ArraysScene scene({{"fsdp", 4}});
+  scene.placed("params/attn/kernel", {1024, 1024}, SpecConfig{});
+  scene.path("*", spec_of("P(fsdp)")).path("*/kernel", spec_of("P(None, fsdp)"));
+  CHECK(told(scene.findings("path-matches-nothing")) ==
+        "rules.yaml:31:5: warning: the glob '*/kernel' places no array: an earlier one always "
+        "matches first [path-matches-nothing]\n"
+        "  hint: put it before that one, or drop it\n");
+}
+
+TEST_CASE("axes that a file lets drop are told") {
+  ArraysScene scene({{"a", 2}, {"b", 4}, {"c", 3}});
+  scene.placed("t", {12}, spec_of("P((a, b, c))"));
+  CHECK(scene.mistakes() ==
+        "arrays.yaml:2:20: error: dim 0 of t has size 12, and P(('a', 'b', 'c'),) splits it 24 "
+        "ways (a 2 x b 4 x c 3), which should evenly divide the shape 12 [indivisible]\n"
+        "  hint: nearest legal sizes: 24 (padding 12); 12 divides into 4, 6 or 12\n");
+  scene.rules.misfit = Misfit::drop_axes;
+  CHECK(scene.spec("t") == "P(('a', 'c'),)");
+  CHECK(told(scene.findings("axes-dropped")) ==
+        "arrays.yaml:2:20: warning: dim 0 of t has size 12, and b 4 dropped: what the other axes "
+        "leave of it is no multiple [axes-dropped]\n");
+}
+
+TEST_CASE("pieces that a file lets pad are told with those that hold nothing") {
+  ArraysScene scene({{"fsdp", 8}});
+  scene.rules.misfit = Misfit::pad;
+  scene.placed("params/w", {4, 512, 256}, spec_of("P(fsdp)"));
+  CHECK(scene.local_bytes("params/w") == Bytes(4 * 131'072));
+  CHECK(told(scene.findings("uneven")) ==
+        "arrays.yaml:2:20: warning: dim 0 of params/w has size 4, and fsdp 8 does not divide it: "
+        "padded to 8 (4 padding, 100% over), pieces 4 x 1, 4 x 0: 4 devices hold nothing "
+        "[uneven]\n"
+        "  hint: sizes that divide: 8\n");
+}
+
+TEST_CASE("the share of parameters that an axis leaves whole is counted in bytes") {
+  ArraysScene scene({{"fsdp", 4}});
+  scene.placed("params/a", {1000}, spec_of("P()"));
+  SUBCASE("a tenth of the bytes is told") {
+    scene.placed("params/b", {9000}, spec_of("P(fsdp)"));
+    CHECK(told(scene.findings("unsplit-share")) ==
+          "rules.yaml:1:7: note: fsdp splits parameters, but not 4,000 of 40,000 B (10.0%) in 1 "
+          "array, the largest params/a [unsplit-share]\n"
+          "  costs 3,000 B\n");
+  }
+  SUBCASE("a twentieth is not") {
+    scene.placed("params/b", {19000}, spec_of("P(fsdp)"));
+    CHECK(scene.findings("unsplit-share").empty());
+  }
+}
+
+TEST_CASE("more than three lists of axes that the resolvers disagree about are counted") {
+  ArraysScene scene({{"x", 2}});
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    scene.array(std::string("params/") + name, {8, 8}, {"in", name}).rule(name, {"x"});
+  }
+  scene.rule("in", {"x"});
+  const auto found = scene.findings("resolvers-disagree");
+  REQUIRE(found.size() == 3);
+  CHECK(found[2].message ==
+        "the resolvers disagree about params/c with [in, c]: linen P(None, 'x'), nnx P('x', 'x'), "
+        "which is refused (duplicate-mesh-axis) (and 2 more lists of axes: `explain` shows each)");
+}
+
+TEST_CASE("uneven pieces are blocks of the rounded-up size") {
+  CHECK(pieces_text(uneven_pieces(17, 8)) ==
+        "24 (7 padding, 41% over), pieces 5 x 3, 2, 2 x 0: 2 devices hold nothing");
+  CHECK(pieces_text(uneven_pieces(7, 8)) ==
+        "8 (1 padding, 14% over), pieces 7 x 1, 1 x 0: 1 device holds nothing");
+  CHECK(pieces_text(uneven_pieces(768, 5)) == "770 (2 padding, 0% over), pieces 4 x 154, 152");
+  CHECK(uneven_pieces(0, 4) == UnevenPieces{4, 0, 4, 0, 0, 0});
 }
 
 TEST_CASE("a rules file says how loud a finding is") {
