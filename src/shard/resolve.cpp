@@ -357,6 +357,13 @@ void Resolver::check_axis_types(const Resolved& resolved, const SpecQuestion& qu
   for (const SpecMistake& one : axis_type_mistakes(mesh_, resolved.spec, question.what)) {
     report({one.id, question.spec.at, question.what, one.detail}, one.message, one.hint);
   }
+  // Sums that are still to be completed arise within a program and end there.
+  if (!resolved.spec.unreduced.empty()) {
+    report({"not-yet", question.spec.at, question.what, to_string(resolved.spec)},
+           to_string(resolved.spec) + " of " + question.what +
+               " leaves a sum unreduced, which is not supported yet",
+           "leave it out: partial sums are completed where they arise");
+  }
   const auto is_split = [](const PartitionEntry& entry) { return !entry.axes.empty(); };
   const auto& entries = resolved.spec.entries;
   if (question.part == Part::activations && mesh_.is_explicit() &&

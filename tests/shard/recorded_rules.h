@@ -53,7 +53,7 @@ std::string constrained(const json& asked, const json& rules, const std::string&
 std::string expected_refusal(const json& error);
 
 /// The spec as text, or `refused: ID` when an array of this shape cannot be placed by it. What
-/// holds for a constraint only (`explicit-constraint`) is not asked.
+/// holds for a constraint only (`explicit-constraint`, `not-yet`) is not asked.
 std::string placed(const Mesh& mesh, const PartitionSpec& spec, const Shape& shape, Part part,
                    Misfit misfit = Misfit::error);
 

@@ -189,6 +189,25 @@ TEST_CASE("stacked parameters have the names that Linen gives them") {
   compare(linen, "remove_axis", compare_remove);
 }
 
+TEST_CASE("a partition name that is not there is told with what is there") {
+  const LogicalSpec names = {{LogicalAxis("embed"), std::nullopt}};
+  const auto told = [&](int index) {
+    try {
+      without_stacked_dim(names, index, LogicalAxis("layer"), {});
+      return std::string();
+    } catch (const Error& error) {
+      return error.diagnostics().front().id + ": " + error.diagnostics().front().message;
+    }
+  };
+  CHECK(told(0) ==
+        "partition-name: expected to remove 'layer' at dim 0 of [embed, None], found 'embed'");
+  CHECK(told(-1) ==
+        "partition-name: expected to remove 'layer' at dim -1 of [embed, None], found None");
+  CHECK(told(2) ==
+        "partition-name: there is no name at dim 2 of [embed, None], expected the partition name "
+        "'layer'");
+}
+
 TEST_CASE("stacked variables have the names that NNX gives them") {
   compare(nnx, "add_axis",
           [](Conformance& all, const json& one) { compare_add(all, one, Library::nnx); });

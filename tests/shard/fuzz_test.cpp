@@ -1,0 +1,193 @@
+// Specs and sharding strings that nobody would write, made from some that somebody did: every
+// reader answers with a value or an `Error`, and what it read can be written and read again.
+//
+// SHARD_FUZZ_COUNT sets the number of inputs, SHARD_FUZZ_SEED where they begin.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <random>
+
+#include "config/load.h"
+#include "config/read_spec.h"
+#include "shard/hlo_sharding.h"
+#include "shard/sdy_text.h"
+#include "shard/sharding_text.h"
+
+namespace shard {
+namespace {
+
+constexpr std::uint64_t default_count = 20000;
+
+const std::array<std::string, 16> seeds = {
+    "P('data', None)",
+    "P((data, model), UNCONSTRAINED, [])",
+    "P('x', None, unreduced={'y'}, reduced={'z', w})",
+    "P()",
+    "[batch, null, [data, model], UNCONSTRAINED]",
+    "null",
+    "{devices=[2,4]<=[8]}",
+    "{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}",
+    "{devices=[2,1,4]0,1,2,3,4,5,6,7 last_tile_dims={unreduced}}",
+    "{devices=[1,2,2,2]<=[2,2,2]T(2,1,0) last_tile_dims={manual, unreduced, replicated}}",
+    "{replicated}",
+    "{manual}",
+    "<@mesh, [{\"data\"}, {}]>",
+    "#sdy.sharding<@mesh, [{\"model\":(1)2, ?}, {?}], replicated={\"data\"}>",
+    "<mesh<[\"data\"=2, \"model\"=4]>, [{\"data\", \"model\"}p1, {}], unreduced={}>",
+    "<@mesh, []>",
+};
+
+const std::array<std::string_view, 36> pieces = {"(",         ")",
+                                                 "[",         "]",
+                                                 "{",         "}",
+                                                 ",",         "'",
+                                                 "\"",        "None",
+                                                 "P(",        "=",
+                                                 "?",         "<",
+                                                 ">",         "T(",
+                                                 "<=[",       "\n",
+                                                 " ",         "\t",
+                                                 "\\",        "@mesh",
+                                                 "unreduced", "-1",
+                                                 "0",         "1e99",
+                                                 ":(2)2",     ":(0)0",
+                                                 "data",      "model",
+                                                 "p3",        "\xFF",
+                                                 "\xC3\xA9",  "999999999999999999",
+                                                 "#sdy.",     "UNCONSTRAINED"};
+
+class Mutator {
+ public:
+  explicit Mutator(std::uint64_t seed) : rng_(seed) {}
+
+  std::string text() {
+    std::string text = seeds[below(seeds.size())];
+    for (std::uint64_t i = 0, count = below(5); i < count; ++i) change(text);
+    return text;
+  }
+
+ private:
+  std::size_t below(std::size_t limit) { return limit == 0 ? 0 : rng_() % limit; }
+
+  void change(std::string& text) {
+    const std::size_t at = below(text.size() + 1);
+    const std::size_t length = below(std::min<std::size_t>(text.size() - at, 12) + 1);
+    switch (below(7)) {
+      case 0:
+        text.erase(at, length);
+        break;
+      case 1:
+        text.insert(at, text.substr(at, length));
+        break;
+      case 2:
+        if (at < text.size()) text[at] = static_cast<char>(rng_() & 255U);
+        break;
+      case 3:
+        text.replace(at, length, seeds[below(seeds.size())].substr(0, 24));
+        break;
+      case 4:
+        text.insert(at, std::string(1 + below(150), "[({<"[below(4)]));
+        break;
+      default:
+        text.insert(at, pieces[below(pieces.size())]);
+    }
+  }
+
+  std::mt19937_64 rng_;
+};
+
+std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::stoull(text);
+}
+
+// True when the call gives a value; `Error` is the only other way out.
+bool reads(const std::function<void()>& call) {
+  try {
+    call();
+    return true;
+  } catch (const Error& error) {
+    CHECK_FALSE(error.diagnostics().empty());
+    return false;
+  }
+}
+
+// A name that can be printed between quotes.
+bool is_quotable(const MeshAxis& axis) {
+  return axis.text().find('\'') == std::string::npos || axis.text().find('"') == std::string::npos;
+}
+
+void check_spec(const PartitionSpec& spec) {
+  std::vector<MeshAxis> axes(spec.unreduced.begin(), spec.unreduced.end());
+  axes.insert(axes.end(), spec.reduced.begin(), spec.reduced.end());
+  for (const PartitionEntry& entry : spec.entries) {
+    axes.insert(axes.end(), entry.axes.begin(), entry.axes.end());
+  }
+  if (!std::all_of(axes.begin(), axes.end(), is_quotable)) return;
+  CHECK(read_partition_text(to_string(spec), {}) == spec);
+}
+
+void check_tiles(const HloSharding& tiles) {
+  CHECK(read_hlo_sharding(to_string(tiles)) == tiles);
+  if (checked_product(tiles.dims).value_or(1 << 20) > 4096) return;
+  CHECK(read_hlo_sharding(to_string_v1(tiles)) == tiles);
+}
+
+struct Tally {
+  std::uint64_t specs = 0;
+  std::uint64_t tiles = 0;
+  std::uint64_t shardings = 0;
+};
+
+void try_readers(const Mesh& mesh, const std::string& text, Tally& tally) {
+  const bool has_spec = reads([&] { check_spec(read_partition_text(text, {"s", 1, 1, 1})); });
+  reads([&] { to_string(read_spec_text(text, {"s", 1, 1, 1})); });
+  if (const auto tiles = read_hlo_sharding(text)) {
+    check_tiles(*tiles);
+    ++tally.tiles;
+  }
+  for (const int rank : {0, 1, 2, 3}) {
+    reads([&] {
+      const Sharding sharding = read_sharding_text(mesh, text, rank, {"s", 1, 1, 1});
+      CHECK(read_sharding_text(mesh, sdy_sharding(mesh, sharding), rank, {}) == sharding);
+      ++tally.shardings;
+    });
+  }
+  tally.specs += has_spec ? 1 : 0;
+}
+
+}  // namespace
+
+TEST_CASE("every reader of specs and shardings answers mangled texts with a value or an error") {
+  const std::uint64_t first = number_of("SHARD_FUZZ_SEED", 0);
+  const std::uint64_t count = number_of("SHARD_FUZZ_COUNT", default_count);
+  const Mesh mesh({{MeshAxis("data"), 2}, {MeshAxis("model"), 4}});
+  Tally tally;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const std::string text = Mutator(seed).text();
+    CAPTURE(seed);
+    CAPTURE(text);
+    try_readers(mesh, text, tally);
+  }
+  std::cout << "fuzz: " << count << " inputs, " << tally.specs << " specs, " << tally.tiles
+            << " tiles, " << tally.shardings << " shardings\n";
+  // Texts that are all refused would test nothing but refusal.
+  CHECK(tally.specs * 20 > count);
+  CHECK(tally.tiles * 20 > count);
+  CHECK(tally.shardings * 20 > count);
+}
+
+TEST_CASE("every seed of the mangled specs is read as it stands") {
+  const Mesh mesh({{MeshAxis("data"), 2}, {MeshAxis("model"), 4}});
+  for (const std::string& text : seeds) {
+    CAPTURE(text);
+    const bool has_spec = reads([&] { read_spec_text(text, {"s", 1, 1, 1}); });
+    CHECK((has_spec || read_hlo_sharding(text) || is_sharding_text(text)));
+  }
+}
+
+}  // namespace shard
