@@ -266,6 +266,27 @@ std::string colored(const std::string& text, const Rgb& color) {
   return "\x1b[38;2;" + triple(ink) + ";48;2;" + triple(color) + "m" + text + "\x1b[0m";
 }
 
+/// A line of a cell as rich writes it: blanks of the padding, of the alignment and the text are
+/// coloured one by one, so that the escape sequences agree too.
+std::string colored_line(const std::string& line, const Cell& cell, const Rgb& color) {
+  const std::size_t first = line.find_first_not_of(' ');
+  if (first == std::string::npos) return line.empty() ? "" : colored(line, color);
+  const std::size_t last = line.find_last_not_of(' ') + 1;
+  const std::size_t left = std::min(static_cast<std::size_t>(cell.left), first);
+  const std::size_t right = line.size() - static_cast<std::size_t>(cell.right);
+  const bool is_whole = line.find(cell.label) != std::string::npos;
+  std::vector<std::size_t> cuts = {0, left};
+  if (is_whole) cuts.insert(cuts.end(), {first, last});
+  cuts.insert(cuts.end(), {std::max(right, last), line.size()});
+  std::string text;
+  for (std::size_t k = 0; k + 1 < cuts.size(); ++k) {
+    if (cuts[k] < cuts[k + 1]) {
+      text += colored(line.substr(cuts[k], cuts[k + 1] - cuts[k]), color);
+    }
+  }
+  return text;
+}
+
 std::string unframed(const std::vector<Row>& rows, const std::vector<int>& widths) {
   const std::vector<Rgb> colors = cell_colors(static_cast<int>(rows.size() * widths.size()));
   std::string text;
@@ -273,7 +294,10 @@ std::string unframed(const std::vector<Row>& rows, const std::vector<int>& width
     const auto blocks = row_blocks(rows[r], widths);
     for (std::size_t line = 0; line < blocks.front().size(); ++line) {
       for (std::size_t i = 0; i < blocks.size(); ++i) {
-        text += colored(blocks[i][line], colors[r * widths.size() + i]);
+        // What only fills up to the tallest cell of the row has no colour.
+        const bool is_own = line < cell_lines(rows[r][i], widths[i]).size();
+        text += is_own ? colored_line(blocks[i][line], rows[r][i], colors[r * widths.size() + i])
+                       : blocks[i][line];
       }
       text += "\n";
     }
