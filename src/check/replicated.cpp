@@ -197,7 +197,11 @@ std::string fix_of_slots(const Mesh& mesh, const WholeSlots& slots, const std::v
   }
   const Sharding split = with_axes(
       mesh, replicated_sharding(static_cast<int>(slots.first->type.shape.size())), dim, axes);
-  return "paths: [[\"opt_state/*\", \"" + spec_text(mesh, split) + "\"]]";
+  // Not all of the optimizer: it has scalars, too.
+  const std::string& path = slots.first->path;
+  const auto root = path.find('/');
+  const std::string tail = root == std::string::npos ? '/' + path : path.substr(root);
+  return "paths: [[\"opt_state/*" + tail + "\", \"" + spec_text(mesh, split) + "\"]]";
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ std::vector<Finding> find_unmatched_names(const PlanFacts& facts, const FindingK
                        Bytes(0)});
       continue;
     }
-    if (const auto near = nearest(name.text(), used)) {
+    const auto near = nearest(name.text(), used);
+    if (near && *near != name.text()) {  // the same name: of rules for another part
       found.push_back({kind.severity, std::string(kind.id), at,
                        "no rule names " + name.text() + ": its dims stay whole",
                        "did you mean '" + *near + "'?", Bytes(0)});

@@ -278,7 +278,9 @@ Resolved Resolver::resolve_mesh(const PartitionSpec& spec, const SpecQuestion& q
 bool Resolver::check_names(const LogicalSpec& names, const SpecQuestion& question) {
   const std::vector<LogicalAxis> repeated = repeated_names(names);
   if (repeated.empty() || rules_.resolver == RuleResolver::nnx) return true;
-  report({"duplicate-logical-name", question.spec.at, question.what, to_string(names)},
+  // Told for every array: one glob may give the names to many.
+  const std::string detail = to_string(names) + " of " + question.what;
+  report({"duplicate-logical-name", question.spec.at, question.what, detail},
          "dims " + quoted_names(repeated) + " occur more than once in array names " +
              to_string(names) + " of " + question.what,
          "give each dim a name of its own, or None");

@@ -214,7 +214,7 @@ TEST_CASE("optimizer state of a large table that is whole is told with what it c
         "arrays.yaml:2:3: note: 2 arrays of the optimizer follow parameters (params/embedding "
         "first) that are whole on all 64 devices: 6,205,538,304 B per device would go if only the "
         "optimizer's were split [optimizer-follows-replicated]\n"
-        "  hint: paths: [[\"opt_state/*\", \"P('data', None)\"]]\n"
+        "  hint: paths: [[\"opt_state/*/embedding\", \"P('data', None)\"]]\n"
         "  costs 6,205,538,304 B\n");
 }
 
