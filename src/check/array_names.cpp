@@ -1,5 +1,6 @@
 #include "check/array_names.h"
 
+#include <algorithm>
 #include <cctype>
 #include <string_view>
 #include <unordered_map>
@@ -7,15 +8,18 @@
 namespace shard {
 namespace {
 
+/// Parts with the separator behind each, so that they put together are the name.
 std::vector<std::string_view> parts_of(std::string_view name) {
   std::vector<std::string_view> parts;
-  for (std::size_t start = 0;;) {
-    const std::size_t end = name.find('/', start);
-    parts.push_back(name.substr(start, end - start));
-    if (end == std::string_view::npos) return parts;
-    start = end + 1;
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find_first_of("/."), name.size() - 1);
+    parts.push_back(name.substr(0, end + 1));
+    name.remove_prefix(end + 1);
   }
+  return parts;
 }
+
+bool is_separator(char c) { return c == '/' || c == '.'; }
 
 }  // namespace
 
@@ -55,8 +59,12 @@ std::string glob_of(const std::vector<std::string>& names) {
   }
   std::string glob;
   for (std::size_t i = 0; i < first.size(); ++i) {
-    if (i > 0) glob += '/';
-    glob += varies[i] ? std::string_view("*") : first[i];
+    if (!varies[i]) {
+      glob += first[i];
+    } else {
+      glob += '*';
+      if (is_separator(first[i].back())) glob += first[i].back();
+    }
   }
   return glob;
 }

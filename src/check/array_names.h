@@ -27,8 +27,8 @@ SharedNames shared_names(std::vector<std::string> list);
 /// `params/B_#/W#`
 std::string number_pattern(const std::string& name);
 
-/// One pattern for names of one family: each part between slashes in which they differ is `*`. The
-/// name itself when there is only one; empty when they have different numbers of parts.
+/// One pattern for names of one family: each part between slashes or dots in which they differ is
+/// `*`. The name itself when there is only one; empty when they have different numbers of parts.
 std::string glob_of(const std::vector<std::string>& names);
 
 }  // namespace shard

@@ -96,6 +96,7 @@ PolicyConfig Checker::policy_of(const CheckTask& task) const {
 
 /// Mistakes in files of a revision are told with its name, since the files here may be right.
 std::vector<Diagnostic> of_revision(std::vector<Diagnostic> mistakes, const std::string& revision) {
+  if (revision.empty()) return mistakes;
   for (Diagnostic& one : mistakes) {
     one.at.file = revision + ':' + one.at.file;
   }
@@ -138,7 +139,7 @@ void Checker::compare(const CheckTask& task, CheckOutcome& outcome) {
   }
   const LayoutDiff found = diff(*before, *outcome.record);
   outcome.state = found.state;
-  outcome.causes = causes_of(found, *outcome.record, task.job->model.text);
+  outcome.causes = causes_of(found, *outcome.record, task.job->model.text, revision_.has_value());
 }
 
 CheckOutcome Checker::check_task(const CheckTask& task) {
@@ -166,6 +167,9 @@ CheckOutcome Checker::check_task(const CheckTask& task) {
   }
   for (const Breach& breach : breaches_of(*outcome.record, policy_of(task))) {
     outcome.causes.push_back(cause_of(breach));
+    // What an option or a job's mesh brought has no line; the rules it was laid over have.
+    Location& at = outcome.causes.back().at;
+    if (at.file.empty() || at.file.starts_with("--")) at = outcome.record->at;
   }
   std::stable_sort(
       outcome.causes.begin(), outcome.causes.end(),

@@ -6,10 +6,16 @@
 namespace shard {
 namespace {
 
-CheckCause cause_of(const ArrayChange& change) {
+Location place_of(const ArrayChange& change, bool is_revision) {
+  if (!is_revision) return change.before_at.is_known() ? change.before_at : change.at;
+  if (change.decided_at.is_known()) return change.decided_at;
+  return change.before_at.is_known() ? Location{change.before_at.file, 1, 1} : change.at;
+}
+
+CheckCause cause_of(const ArrayChange& change, bool is_revision) {
   CheckCause cause;
   cause.id = !change.before ? "new" : !change.after ? "gone" : "changed";
-  cause.at = change.before_at.is_known() ? change.before_at : change.at;
+  cause.at = place_of(change, is_revision);
   cause.related = change.decided_at.is_known() ? change.decided_at : change.at;
   cause.subject = change_name(change);
   cause.text = change_specs(change);
@@ -71,9 +77,9 @@ CheckCause cause_of(const Breach& breach) {
 }
 
 std::vector<CheckCause> causes_of(const LayoutDiff& diff, const LayoutRecord& after,
-                                  const std::string& model_file) {
+                                  const std::string& model_file, bool is_revision) {
   std::vector<CheckCause> causes;
-  for (const ArrayChange& change : diff.arrays) causes.push_back(cause_of(change));
+  for (const ArrayChange& change : diff.arrays) causes.push_back(cause_of(change, is_revision));
   if (!diff.collectives.empty()) causes.push_back(cause_of(diff.collectives, model_file));
   // A peak that follows from other changes is none of its own.
   const bool both_know = diff.peak.before && diff.peak.after;

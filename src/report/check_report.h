@@ -54,9 +54,11 @@ struct CheckReport {
   std::size_t count(CheckVerdict verdict) const;
 };
 
-/// The causes that a difference is, worst first.
+/// The causes that a difference is, worst first. The older side's lines are those of a lock file,
+/// or, with `is_revision`, of files that may have changed since: then what decides now is the place
+/// to look, or else the file that decided before.
 std::vector<CheckCause> causes_of(const LayoutDiff& diff, const LayoutRecord& after,
-                                  const std::string& model_file);
+                                  const std::string& model_file, bool is_revision);
 CheckCause cause_of(const Breach& breach);
 
 /// Everything that is printed for one cause but for its place: `changed  NAME  P() -> P('x')`.

@@ -37,6 +37,13 @@ std::string state_text(const CheckOutcome& outcome) {
                      ratio.empty() ? "" : " (" + ratio + ")");
 }
 
+/// A job of its own name is called by it.
+std::string title_of(const CheckOutcome& outcome, const char* separator) {
+  const bool is_usual = outcome.job == outcome.model + ' ' + outcome.rules;
+  const std::string job = is_usual ? outcome.model + separator + outcome.rules : outcome.job;
+  return job + separator + outcome.mesh;
+}
+
 bool are_like(const std::vector<CheckCause>& a, const std::vector<CheckCause>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const CheckCause& x, const CheckCause& y) { return x.is_like(y); });
@@ -61,21 +68,56 @@ std::string joined(const std::vector<std::string>& parts, const char* separator)
   return text;
 }
 
-std::string causes_table(const CheckOutcome& outcome, const Layout& layout) {
-  Table table({{""}, {""}, {""}, {""}});
-  for (const CheckCause& cause : outcome.causes) {
-    const bool is_array = !cause.subject.empty();
-    table.add({"  " + place_text(cause.at), cause.id,
-               is_array ? cause.subject : cause.text + (cause.fix.empty() ? "" : "; " + cause.fix),
-               is_array ? cause.text + "  " + cause.amount : ""});
+void widen(std::size_t& width, const std::string& text) {
+  width = std::max(width, static_cast<std::size_t>(text_width(text)));
+}
+
+std::string padded(const std::string& text, std::size_t width) {
+  return text + std::string(width - static_cast<std::size_t>(text_width(text)), ' ') + "  ";
+}
+
+/// How wide the columns of the causes are; only arrays have the last two.
+struct CauseColumns {
+  std::size_t place = 0;
+  std::size_t id = 0;
+  std::size_t subject = 0;
+  std::size_t change = 0;
+};
+
+CauseColumns columns_of(const std::vector<CheckCause>& causes) {
+  CauseColumns columns;
+  for (const CheckCause& cause : causes) {
+    widen(columns.place, place_text(cause.at));
+    widen(columns.id, cause.id);
+    if (cause.subject.empty()) continue;
+    widen(columns.subject, cause.subject);
+    widen(columns.change, cause.text);
   }
-  const std::string text = table.render(layout.width, false);
-  return text.substr(text.find('\n') + 1);  // without the empty titles
+  return columns;
+}
+
+/// A line per cause. Arrays stand in columns; what is said about a layout as a whole is a sentence.
+std::string causes_text(const CheckOutcome& outcome, const Layout& layout) {
+  const CauseColumns columns = columns_of(outcome.causes);
+  std::string text;
+  for (const CheckCause& cause : outcome.causes) {
+    std::string line =
+        "  " + padded(place_text(cause.at), columns.place) + padded(cause.id, columns.id);
+    if (cause.subject.empty()) {
+      line += cause.text + (cause.fix.empty() ? "" : "; " + cause.fix);
+    } else {
+      line += padded(cause.subject, columns.subject) + padded(cause.text, columns.change) +
+              cause.amount;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += (layout.width > 0 ? cut_text(line, layout.width) : line) + '\n';
+  }
+  return text;
 }
 
 std::string outcome_text(const CheckReport& report, std::size_t position, const Layout& layout) {
   const CheckOutcome& outcome = report.outcomes[position];
-  const std::string names = joined({outcome.model, outcome.rules, outcome.mesh}, "  ");
+  const std::string names = title_of(outcome, "  ");
   switch (outcome.verdict()) {
     case CheckVerdict::ok:
       return emphasised(layout, "ok  ", "32") + ' ' + names + "   " + summary_of(outcome) + '\n';
@@ -92,15 +134,19 @@ std::string outcome_text(const CheckReport& report, std::size_t position, const 
   const std::string rest = joined({state_text(outcome), told}, ", ");
   std::string text =
       emphasised(layout, "FAIL", "31") + ' ' + names + (rest.empty() ? "" : "   ") + rest + '\n';
-  return is_told ? text : text + causes_table(outcome, layout);
+  return is_told ? text : text + causes_text(outcome, layout);
 }
 
 std::string verdict_text(const CheckReport& report) {
   const std::size_t failed = report.count(CheckVerdict::failed);
   const std::size_t broken = report.count(CheckVerdict::broken);
-  if (failed + broken == 0) return "";
-  std::string text =
-      fmt::format("check failed: {} of {}.", failed + broken, report.outcomes.size());
+  std::string text;
+  if (!report.written.empty()) {
+    text = fmt::format("wrote {}: {}\n", report.written,
+                       counted(std::ssize(report.outcomes), "layout"));
+  }
+  if (failed + broken == 0) return text;
+  text += fmt::format("check failed: {} of {}.", failed + broken, report.outcomes.size());
   if (broken > 0) text += fmt::format(" {} could not be planned.", broken);
   if (failed > 0 && report.can_update) {
     text += "   wanted?  shard-plan check " + report.asked + " --update";
@@ -119,7 +165,7 @@ std::string cause_markdown(const CheckCause& cause) {
 
 std::string outcome_markdown(const CheckReport& report, std::size_t position) {
   const CheckOutcome& outcome = report.outcomes[position];
-  const std::string names = joined({outcome.model, outcome.rules, outcome.mesh}, " / ");
+  const std::string names = title_of(outcome, " / ");
   if (outcome.verdict() == CheckVerdict::broken) {
     std::string text = "\n#### :x: " + names + "\n\n";
     for (const Diagnostic& one : outcome.mistakes) text += "* " + to_string(one) + '\n';
@@ -154,8 +200,7 @@ std::string check_markdown(const CheckReport& report) {
   if (ok > 0) text += '\n';
   for (const CheckOutcome& outcome : report.outcomes) {
     if (outcome.verdict() != CheckVerdict::ok) continue;
-    text += "* :white_check_mark: " + joined({outcome.model, outcome.rules, outcome.mesh}, " / ") +
-            ": " + summary_of(outcome) + '\n';
+    text += "* :white_check_mark: " + title_of(outcome, " / ") + ": " + summary_of(outcome) + '\n';
   }
   return text;
 }

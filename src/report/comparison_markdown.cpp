@@ -45,7 +45,10 @@ std::string mesh_markdown(const ComparedMesh& mesh, const Layout& layout) {
 
 std::string comparison_markdown(const Comparison& comparison, const Layout& layout) {
   std::string text = "### " + comparison.model + ": rule sets compared\n\n";
-  for (const ComparedMesh& mesh : comparison.meshes) text += mesh_markdown(mesh, layout);
+  for (const ComparedMesh& mesh : comparison.meshes) {
+    if (&mesh != &comparison.meshes.front()) text += '\n';
+    text += mesh_markdown(mesh, layout);
+  }
   for (const std::string& failure : failures_of(comparison))
     text += "\n**Failed**: " + failure + '\n';
   return text;

@@ -224,3 +224,14 @@ TEST_CASE("wire is summed by axes and by link where every link is known") {
   CHECK(wire_by_link(made).value() ==
         std::map<LinkClass, Bytes>{{LinkClass::ici, Bytes(12)}, {LinkClass::dcn, Bytes(8)}});
 }
+
+TEST_CASE("names are one pattern by the parts in which they differ") {
+  CHECK(glob_of({"a/b_0/k", "a/b_1/k"}) == "a/*/k");
+  CHECK(glob_of({"model.layers.0.q.weight", "model.layers.31.q.weight"}) ==
+        "model.layers.*.q.weight");
+  CHECK(glob_of({"w0", "w1"}) == "*");
+  CHECK(glob_of({"a/w0", "a/w1"}) == "a/*");
+  CHECK(glob_of({"a/b", "a/b/c"}).empty());
+  CHECK(glob_of({"only/one"}) == "only/one");
+  CHECK(number_pattern("a_12/b3.c") == "a_#/b#.c");
+}

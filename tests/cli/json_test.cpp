@@ -111,7 +111,10 @@ TEST_CASE("every key of shown arrays is documented and every documented key is t
   const Plan plan = tiny_plan("fsdp_tp");
   const std::vector<ArrayRow> all = named_arrays(plan);
   CHECK(all.size() > 20);
-  CHECK(problems_of(show_json(plan, all)) == "");
+  ShowOptions everything;
+  everything.mesh = true;
+  everything.indices = true;
+  CHECK(problems_of(show_json(plan, all, everything)) == "");
 }
 
 TEST_CASE("every key of a run is documented and every documented key is there") {
@@ -162,8 +165,8 @@ TEST_CASE("a key too many or too few or of another type is noticed") {
 
 TEST_CASE("the pieces of an array are on all devices and cover it") {
   const Plan plan = tiny_plan("fsdp_tp");
-  const Json shown =
-      Json::parse(show_json(plan, select_arrays(named_arrays(plan), {"params/DotReluDot_0/W2"})));
+  const Json shown = Json::parse(
+      show_json(plan, select_arrays(named_arrays(plan), {"params/DotReluDot_0/W2"}), {}));
   REQUIRE(shown["arrays"].size() == 1);
   const Json& pieces = shown["arrays"][0]["pieces"];
   REQUIRE(pieces.size() == 4);
