@@ -1,6 +1,7 @@
 // Arrays that nothing places, that have fewer names than dims, or that do not divide.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,7 +58,7 @@ struct UnevenDim {
   Axes wanted;  ///< with those that were lost
   Axes lost;
   Location at;
-  std::int64_t count = 0;
+  std::set<std::string> names;  ///< a constraint and what it constrains have one
 };
 
 std::string value_name(const Graph& graph, std::size_t value) {
@@ -87,16 +88,19 @@ std::vector<UnevenDim> uneven_dims(const ShardedGraph& sharded, ReasonKind kind)
           wanted = sharded.shardings[value].dims[dim].axes;
           wanted.insert(wanted.end(), reason.axes.begin(), reason.axes.end());
         }
+        const std::string name = value_name(sharded.graph, value);
         UnevenDim& group = groups[{of.type.shape[dim], wanted}];
-        if (group.count++ > 0) continue;
-        group = {kind,
-                 value_name(sharded.graph, value),
-                 static_cast<int>(dim),
-                 of.type.shape[dim],
-                 wanted,
-                 reason.axes,
-                 asked_at(sharded.reasons[value][dim], of),
-                 1};
+        if (group.names.empty()) {
+          group = {kind,
+                   name,
+                   static_cast<int>(dim),
+                   of.type.shape[dim],
+                   wanted,
+                   reason.axes,
+                   asked_at(sharded.reasons[value][dim], of),
+                   {}};
+        }
+        group.names.insert(name);
       }
     }
   }
@@ -112,7 +116,8 @@ std::string dim_text(const UnevenDim& one) {
 }
 
 std::string alike_text(const UnevenDim& one) {
-  return one.count > 1 ? " (" + with_commas(one.count) + " dims alike)" : "";
+  const std::int64_t count = std::ssize(one.names);
+  return count > 1 ? " (" + with_commas(count) + " arrays alike)" : "";
 }
 
 }  // namespace

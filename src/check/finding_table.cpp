@@ -23,7 +23,10 @@ constexpr FindingKind kinds[] = {
     {"unsplit-share", note,
      "a mesh axis that splits parameters but leaves more than 5% of their bytes whole",
      "split the largest of them over it, too", find_unsplit_share},
-    {"axis-unused", warning, "a mesh axis that splits no array: its devices all do the same work",
+    {"axis-unused", warning,
+     "a mesh axis that splits no array: its devices all do the same work; a note in a list of "
+     "arrays "
+     "when a rule has it for names of values",
      "give it a dim to split, or leave it out of the mesh", find_axes_unused},
     {"no-input-split", warning, "no input is split, so every device computes the whole batch",
      "split the batch over a mesh axis", find_no_input_split},

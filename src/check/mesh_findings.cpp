@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "base/nearest.h"
 #include "check/finders.h"
 #include "check/mesh_use.h"
 #include "check/saving.h"
@@ -92,6 +93,21 @@ std::set<int> axes_of_inputs(const ShardedGraph& sharded, bool state) {
   return axes;
 }
 
+bool is_for_values(const PlanFacts& facts, const MeshAxis& axis) {
+  if (facts.model.has_program) return false;
+  std::vector<std::string> unmatched;
+  for (const auto& [name, at] : facts.sharded.unmatched) unmatched.push_back(name.text());
+  for (std::size_t i = 0; i < facts.rules.rules.size(); ++i) {
+    const RuleConfig& rule = facts.rules.rules[i];
+    const auto& axes = rule.target.axes;
+    const bool has_axis = std::find(axes.begin(), axes.end(), axis) != axes.end();
+    // A near miss is a misspelt name rather than one of values.
+    const bool is_of_values = facts.sharded.rule_uses[i].named == 0;
+    if (has_axis && is_of_values && !nearest(rule.logical.text(), unmatched)) return true;
+  }
+  return false;
+}
+
 std::vector<Finding> find_axes_unused(const PlanFacts& facts, const FindingKind& kind) {
   const std::set<int> used = axes_used_by_anything(facts.sharded);
   std::vector<Finding> found;
@@ -100,7 +116,8 @@ std::vector<Finding> find_axes_unused(const PlanFacts& facts, const FindingKind&
     const MeshAxisInfo& axis = axes[position];
     if (axis.size <= 1 || used.contains(static_cast<int>(position))) continue;
     const std::string size = std::to_string(axis.size);
-    found.push_back({kind.severity, std::string(kind.id), axis.at,
+    const bool is_expected = is_for_values(facts, axis.name);
+    found.push_back({is_expected ? Severity::note : kind.severity, std::string(kind.id), axis.at,
                      "no array uses " + axis.name.text() + " (" + size + "), so " + size +
                          " devices at a time do the same work: " + cause_of(facts, axis.name),
                      rule_for(facts, axis.name), Bytes(0)});

@@ -121,12 +121,14 @@ std::string fix_of(const Mesh& mesh, const CopiedGroup& group) {
   return "";
 }
 
-/// Axes that split the inputs and no state, as data parallel training has them on purpose.
+/// Axes that split the inputs and no state, as data parallel training has them on purpose; in a
+/// list of arrays, which has no inputs, those that rules have for what it has not.
 bool are_pure_data_axes(const PlanFacts& facts, const std::vector<int>& axes) {
   const std::set<int> of_inputs = axes_of_inputs(facts.sharded, false);
   const std::set<int> of_state = axes_of_inputs(facts.sharded, true);
   return std::all_of(axes.begin(), axes.end(), [&](int axis) {
-    return of_inputs.contains(axis) && !of_state.contains(axis);
+    const MeshAxis& name = facts.sharded.mesh.axes()[static_cast<std::size_t>(axis)].name;
+    return !of_state.contains(axis) && (of_inputs.contains(axis) || is_for_values(facts, name));
   });
 }
 

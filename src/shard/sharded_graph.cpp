@@ -138,6 +138,9 @@ void explain_constrained_operands(const ShardedGraph& sharded, const Propagation
       const std::vector<Reason>& why = reasons[index_of(node.results.front())][dim];
       if (is_explained || sharding.dims[dim].is_open || why.empty()) continue;
       own[dim].push_back(why.front());
+      for (const Reason& reason : why) {
+        if (reason.kind == ReasonKind::uneven) own[dim].push_back(reason);
+      }
     }
   }
 }

@@ -428,6 +428,21 @@ TEST_CASE("uneven pieces are blocks of the rounded-up size") {
   CHECK(uneven_pieces(0, 4) == UnevenPieces{4, 0, 4, 0, 0, 0});
 }
 
+TEST_CASE("an axis that rules have for the batch is a note in a list of arrays") {
+  ArraysScene scene({{"data", 2}, {"fsdp", 4}});
+  scene.array("params/w", {1024, 1024}, {"embed", "mlp"});
+  scene.rule("batch", {"data"}).rule("embed", {"fsdp"});
+  CHECK(told(scene.findings("replicated-large")) ==
+        "arrays.yaml:2:3: note: 1 array is copied over data (x2): 524,288 B per device would go if "
+        "they were split [replicated-large]\n"
+        "  hint: the rule [mlp, data]\n"
+        "  costs 524,288 B\n");
+  CHECK(told(scene.findings("axis-unused")) ==
+        "rules.yaml:1:7: note: no array uses data (2), so 2 devices at a time do the same work: "
+        "rule 1 brings it to 'batch', which no array has [axis-unused]\n"
+        "  hint: the rule [mlp, data]\n");
+}
+
 TEST_CASE("a rules file says how loud a finding is") {
   ArraysScene scene({{"fsdp", 2}, {"tensor", 4}});
   scene.array("params/w", {512, 16}, {"embed", "kv"}).rule("embed", {"fsdp"});
