@@ -78,7 +78,8 @@ StateLeaf leaf_for(const std::vector<StateLeaf>& state, const Groups& groups,
 }
 
 /// The function that takes the leaves and does nothing.
-Graph graph_for(const Graph& whole, const std::vector<std::vector<int>>& groups) {
+Graph graph_for(const Graph& whole, const std::vector<std::vector<int>>& groups,
+                const std::vector<StateLeaf>& leaves) {
   Graph graph = whole;
   graph.values.clear();
   graph.inputs.clear();
@@ -88,6 +89,7 @@ Graph graph_for(const Graph& whole, const std::vector<std::vector<int>>& groups)
     graph.values.push_back(whole.value(input.value));
     input.value = id_at<ValueId>(group);
     input.state_leaf = static_cast<int>(group);
+    input.iteration = leaves[group].iteration;
     graph.regions.front().parameters.push_back(input.value);
     graph.inputs.push_back(std::move(input));
   }
@@ -113,7 +115,7 @@ ClassModel one_leaf_per_class(const Model& model) {
     }
     made.names.push_back(shared_names(std::move(names)));
   }
-  made.model.apply = graph_for(model.apply, groups.members());
+  made.model.apply = graph_for(model.apply, groups.members(), made.model.state);
   return made;
 }
 

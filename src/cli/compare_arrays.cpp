@@ -13,7 +13,8 @@ LayoutRecord record_of_classes(const ClassModel& classes, const RulesConfig& rul
   plan.mesh = make_mesh(rules);
   plan.apply.sharded = shard_state(plan.model, rules, plan.mesh);
   plan.apply.program.mesh = plan.mesh;
-  plan.findings = find_all(plan.model, plan.apply.sharded, plan.apply.program, rules);
+  plan.findings =
+      find_all(plan.model, plan.apply.sharded, plan.apply.program, rules, options.finding_levels);
   LayoutRecord record = record_of(plan);
   for (std::size_t leaf = 0; leaf < record.arrays.size(); ++leaf) {
     record.arrays[leaf].names = classes.names[leaf];

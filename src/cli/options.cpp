@@ -107,7 +107,7 @@ constexpr OptionRow option_table[] = {
     {"--hbm", "BYTES",
      "memory of one device, e.g. 16GiB: says whether the plan fits, exit code 1 when not", plan_bit | gating,
      [](Options& o, const std::string& v) { o.capacity = read_bytes("--hbm", v); }},
-    {"--device", "CHIP", "the same with the memory of a chip, e.g. v5e", plan_bit, set_device},
+    {"--device", "CHIP", "the same with the memory of a chip, e.g. v5e", plan_bit | gating, set_device},
     {"--finding", "ID=LEVEL",
      "how loud a finding is: off, note, warn or error, e.g. axis-unused=error; repeatable, comes "
      "after the rules file's `findings`",

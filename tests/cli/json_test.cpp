@@ -9,6 +9,8 @@
 #include "cli/pipeline.h"
 #include "report/check_report.h"
 #include "report/comparison.h"
+#include "report/explain.h"
+#include "report/findings_list.h"
 #include "report/plan_record.h"
 #include "report/select.h"
 #include "text/files.h"
@@ -64,23 +66,24 @@ void validate(const Json& value, const Json& schema, const std::string& at,
 std::string problems_of(const std::string& document) {
   const Json value = Json::parse(document);
   const Json schema = Json::parse(json_output_schema());
-  std::vector<std::string> problems;
+  std::string last = "no schema for this command";
   for (const Json& one : schema["oneOf"]) {
-    if (one["properties"]["command"]["const"] == value["command"]) {
-      validate(value, one, "", problems);
-      std::string text;
-      for (const std::string& problem : problems) text += problem + '\n';
-      return text;
-    }
+    if (one["properties"]["command"]["const"] != value["command"]) continue;
+    std::vector<std::string> problems;
+    validate(value, one, "", problems);
+    if (problems.empty()) return "";  // a command may have several forms
+    last.clear();
+    for (const std::string& problem : problems) last += problem + '\n';
   }
-  return "no schema for this command";
+  return last;
 }
 
-Plan tiny_plan(const std::string& rules) {
+Plan tiny_plan(const std::string& rules, const std::string& devices = "") {
   Options options;
   const std::string root = SHARD_SOURCE_DIR;
   options.arguments = {root + "/models/mlp.yaml", root + "/rules/" + rules + ".yaml"};
   options.overrides.size_set = "tiny";
+  options.overrides.devices = devices;
   options.capacity = Bytes(1 << 20);
   DiskReader reader;
   Sources sources(reader);
@@ -107,8 +110,36 @@ TEST_CASE("every key of a plan is documented and every documented key is there")
   }
 }
 
+TEST_CASE("every key of an explanation is documented and every documented key is there") {
+  const Plan plan = tiny_plan("flax_guide");
+  Explanation all = explain(plan, "params/*");
+  Explanation line = explain(plan, "flax_guide.yaml:3");
+  Explanation number = explain(plan, "#1");
+  CHECK(all.arrays.size() == 2);
+  CHECK(all.arrays[0].trials.size() == 1);
+  REQUIRE(line.lines.size() == 1);
+  line.lines[0].findings = plan.findings;
+  line.lines[0].collectives = collective_rows(plan.main());
+  REQUIRE(number.collectives.size() == 1);
+  number.collectives[0].instead = {{"drop rule 2", "none"}};
+  all.lines = line.lines;
+  all.collectives = number.collectives;
+  Delta delta;
+  delta.diff = diff(record_of(plan), record_of(tiny_plan("dp")));
+  CHECK(delta.diff->is_change());
+  CHECK(problems_of(explain_json(plan, all)) == "");
+  CHECK(problems_of(explain_json(plan, all, delta)) == "");
+  CHECK(problems_of(plan_json(plan, delta)) == "");
+  CHECK(problems_of(plan_json(plan, Delta{"the rules as they are", {}, "it is refused"})) == "");
+}
+
+TEST_CASE("every key of findings is documented and every documented key is there") {
+  CHECK(problems_of(findings_list_json()) == "");
+  CHECK(problems_of(findings_json(tiny_plan("tp"))) == "");
+}
+
 TEST_CASE("every key of shown arrays is documented and every documented key is there") {
-  const Plan plan = tiny_plan("fsdp_tp");
+  const Plan plan = tiny_plan("fsdp_tp", "v5e-8");
   const std::vector<ArrayRow> all = named_arrays(plan);
   CHECK(all.size() > 20);
   ShowOptions everything;
