@@ -31,21 +31,27 @@ std::string types_of(const Mesh& mesh) {
   return python_tuple(types);
 }
 
+std::string ids_of(const Mesh& mesh) {
+  std::string ids;
+  for (std::int64_t position = 0; position < mesh.device_count(); ++position) {
+    ids += (ids.empty() ? "" : ", ") + std::to_string(mesh.device_id(position));
+  }
+  return ids;
+}
+
 /// The devices in the order of the mesh: the call that JAX itself would arrange them with.
 std::string arrangement(const ExportedPlan& plan) {
   const RulesConfig& rules = plan.rules;
   const std::string sizes = sizes_of(plan.mesh);
-  const bool is_listed = rules.device_order == DeviceOrder::listed;
-  if (is_listed) {
-    std::string ids;
-    for (const std::int64_t id : rules.device_ids) {
-      ids += (ids.empty() ? "" : ", ") + std::to_string(id);
-    }
+  const MeshHardware* hardware = plan.mesh.hardware();
+  const bool has_slices = hardware != nullptr && hardware->topology.platform == "cpu" &&
+                          !rules.dcn.empty() && rules.device_order != DeviceOrder::ids;
+  // One host's virtual CPUs do not tell which of them stand for a slice.
+  if (rules.device_order == DeviceOrder::listed || has_slices) {
     return "    by_id = {device.id: device for device in devices}\n"
            "    devices = np.array([by_id[i] for i in [" +
-           ids + "]]).reshape(" + sizes + ")\n";
+           ids_of(plan.mesh) + "]]).reshape(" + sizes + ")\n";
   }
-  const MeshHardware* hardware = plan.mesh.hardware();
   const bool is_by_id = hardware == nullptr || rules.device_order == DeviceOrder::ids ||
                         (hardware->topology.platform != "tpu" && rules.dcn.empty());
   if (is_by_id) {
@@ -55,10 +61,8 @@ std::string arrangement(const ExportedPlan& plan) {
   const std::string split =
       rules.device_order == DeviceOrder::split ? ", allow_split_physical_axes=True" : "";
   if (!rules.dcn.empty()) {
-    const std::string granule =
-        hardware->topology.has_slice_index ? "" : ", process_is_granule=True";
     return "    devices = mesh_utils.create_hybrid_device_mesh(" + shape_text(hardware->ici) +
-           ", " + shape_text(hardware->dcn) + ", devices" + split + granule + ")\n";
+           ", " + shape_text(hardware->dcn) + ", devices" + split + ")\n";
   }
   const std::string contiguous =
       rules.device_order == DeviceOrder::contiguous ? ", contiguous_submeshes=True" : "";
@@ -142,9 +146,10 @@ def spec_of(path):
 )";
 
 std::string part_rules(const ExportedPlan& plan) {
+  if (plan.rules.rules_for.empty()) return "rules_of = {}\n\n";
   std::string text = "rules_of = {\n";
   for (const PartRulesConfig& part : plan.rules.rules_for) {
-    text += python_text(word_of(part.part)) + ": " + python_rules(part.rules) + ",\n";
+    text += "    " + python_text(word_of(part.part)) + ": " + python_rules(part.rules) + ",\n";
   }
   return text + "}\n\n";
 }

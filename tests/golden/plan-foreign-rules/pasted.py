@@ -1,0 +1,1 @@
+logical_axis_rules = (('batch', 'data'), ('hidden', 'model'), ('embed', None))
