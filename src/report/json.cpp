@@ -326,16 +326,11 @@ Json run_function_json(const FunctionRun& run) {
           {"memory_equal", run.memory_equal()}};
 }
 
-template <class Value>
-Json before_after_json(const BeforeAfter<Value>& value) {
-  const auto number = [](const Value& side) -> Json {
-    if constexpr (std::is_same_v<Value, Bytes>) {
-      return side.count();
-    } else {
-      return side ? Json(side->count()) : Json(nullptr);
-    }
+Json before_after_json(const std::optional<Bytes>& before, const std::optional<Bytes>& after) {
+  const auto number = [](const std::optional<Bytes>& side) {
+    return side ? Json(side->count()) : Json(nullptr);
   };
-  return {{"before", number(value.before)}, {"after", number(value.after)}};
+  return {{"before", number(before)}, {"after", number(after)}};
 }
 
 Json changes_json(const LayoutDiff& diff) {
@@ -368,9 +363,12 @@ Json delta_json(const std::optional<Delta>& delta) {
   for (const CollectiveChange& one : delta->diff->collectives) {
     json["collectives"].push_back(change_text(one));
   }
-  json["state_bytes_per_device"] = before_after_json(delta->diff->state);
-  json["peak_bytes_per_device"] = before_after_json(delta->diff->peak);
-  json["wire_bytes_per_step"] = before_after_json(delta->diff->wire);
+  json["state_bytes_per_device"] =
+      before_after_json(delta->diff->state.before, delta->diff->state.after);
+  json["peak_bytes_per_device"] =
+      before_after_json(delta->diff->peak.before, delta->diff->peak.after);
+  json["wire_bytes_per_step"] =
+      before_after_json(delta->diff->wire.before, delta->diff->wire.after);
   return json;
 }
 
