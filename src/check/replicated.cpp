@@ -6,6 +6,7 @@
 
 #include "check/finders.h"
 #include "check/mesh_use.h"
+#include "model/range_names.h"
 
 namespace shard {
 namespace {
@@ -116,7 +117,8 @@ std::string fix_of(const Mesh& mesh, const CopiedGroup& group) {
     const auto dim = dim_to_split(mesh, leaf, group.axes);
     if (!dim || leaf.leaf->follows >= 0) continue;
     return spec_text(mesh, with_axes(mesh, leaf.sharding, *dim, group.axes)) + " instead of " +
-           spec_text(mesh, leaf.sharding) + " for " + leaf.leaf->path + " and its like";
+           spec_text(mesh, leaf.sharding) + " for " + narrowed(leaf.leaf->path, 0, 1) +
+           " and its like";
   }
   return "";
 }
@@ -200,7 +202,7 @@ std::string fix_of_slots(const Mesh& mesh, const WholeSlots& slots, const std::v
   const Sharding split = with_axes(
       mesh, replicated_sharding(static_cast<int>(slots.first->type.shape.size())), dim, axes);
   // Not all of the optimizer: it has scalars, too.
-  const std::string& path = slots.first->path;
+  const std::string path = narrowed(slots.first->path, 0, 1);
   const auto root = path.find('/');
   const std::string tail = root == std::string::npos ? '/' + path : path.substr(root);
   return "paths: [[\"opt_state/*" + tail + "\", \"" + spec_text(mesh, split) + "\"]]";
@@ -228,8 +230,8 @@ std::vector<Finding> find_optimizer_follows_replicated(const PlanFacts& facts,
            with_commas(slots.count) +
                (slots.count == 1 ? " array of the optimizer follows a parameter"
                                  : " arrays of the optimizer follow parameters") +
-               " (" + slots.first->path + (slots.count == 1 ? "" : " first") + ") that " +
-               (slots.count == 1 ? "is" : "are") + " whole on all " +
+               " (" + narrowed(slots.first->path, 0, 1) + (slots.count == 1 ? "" : " first") +
+               ") that " + (slots.count == 1 ? "is" : "are") + " whole on all " +
                with_commas(mesh.device_count()) + " devices: " + with_commas(slots.cost) +
                " B per device would go if only the optimizer's were split",
            fix_of_slots(mesh, slots, axes), slots.cost}};

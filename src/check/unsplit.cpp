@@ -4,6 +4,7 @@
 
 #include "check/finders.h"
 #include "check/mesh_use.h"
+#include "model/range_names.h"
 
 namespace shard {
 namespace {
@@ -30,16 +31,17 @@ Share share_of(const ShardedGraph& sharded, int axis) {
   for (const GraphInput& input : sharded.graph.inputs) {
     if (input.role != Role::parameter) continue;
     const TensorType& type = sharded.graph.value(input.value).type;
-    const Bytes bytes = input.iteration.count() * bytes_of(type);
+    const Bytes each = bytes_of(type);
+    const Bytes bytes = input.iteration.count() * each;
     if (axes_of(sharded.sharding(input.value)).contains(axis)) {
       share.split += bytes;
       continue;
     }
     share.unsplit += bytes;
     share.unsplit_arrays += input.iteration.count();
-    if (share.largest == nullptr || bytes > share.largest_bytes) {
+    if (share.largest == nullptr || each > share.largest_bytes) {
       share.largest = &input;
-      share.largest_bytes = bytes;
+      share.largest_bytes = each;
     }
   }
   return share;
@@ -69,7 +71,7 @@ std::vector<Finding> find_unsplit_share(const PlanFacts& facts, const FindingKin
                          percent(share.unsplit.count(), share.total()) + "%) in " +
                          with_commas(share.unsplit_arrays) +
                          (share.unsplit_arrays == 1 ? " array" : " arrays") + ", the largest " +
-                         share.largest->path,
+                         narrowed(share.largest->path, 0, 1),
                      "", cost});
   }
   return found;
