@@ -191,13 +191,12 @@ void Checker::add_stale(CheckReport& report) const {
     outcome.model = outcome.job = section.job;
     outcome.mesh = section.mesh;
     outcome.at = section.at;
-    outcome.causes.push_back({"not-checked",
-                              section.at,
-                              {},
-                              "",
-                              "it is in the lock file, and no job makes it",
-                              "",
-                              "--update takes it out"});
+    CheckCause cause;
+    cause.id = "not-checked";
+    cause.at = section.at;
+    cause.text = "it is in the lock file, and no job makes it";
+    cause.fix = "--update takes it out";
+    outcome.causes.push_back(std::move(cause));
     report.outcomes.push_back(std::move(outcome));
   }
 }

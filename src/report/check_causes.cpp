@@ -73,7 +73,12 @@ std::size_t CheckReport::count(CheckVerdict verdict) const {
 }
 
 CheckCause cause_of(const Breach& breach) {
-  return {breach.rule, breach.at, {}, "", breach.message, "", breach.fix};
+  CheckCause cause;
+  cause.id = breach.rule;
+  cause.at = breach.at;
+  cause.text = breach.message;
+  cause.fix = breach.fix;
+  return cause;
 }
 
 std::vector<CheckCause> causes_of(const LayoutDiff& diff, const LayoutRecord& after,

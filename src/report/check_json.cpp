@@ -133,7 +133,12 @@ std::vector<Result> results_of(const CheckReport& report) {
                          where + '/' + cause.id + '/' + cause.subject});
     }
     for (const Diagnostic& one : outcome.mistakes) {
-      results.push_back({one.id, where + ": " + one.message, one.at, {}, where + '/' + one.id});
+      Result result;
+      result.id = one.id;
+      result.message = where + ": " + one.message;
+      result.at = one.at;
+      result.fingerprint = where + '/' + one.id;
+      results.push_back(std::move(result));
     }
   }
   return results;
