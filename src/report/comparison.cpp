@@ -75,11 +75,12 @@ std::vector<std::string> failures_of(const Comparison& comparison) {
       if (!comparison.allowed_percent || !worst || worst->percent <= *comparison.allowed_percent) {
         continue;
       }
-      const std::string grown = std::isinf(worst->percent)
-                                    ? "where the base has none"
-                                    : fmt::format("{:.1f}% more", worst->percent);
-      failures.push_back(fmt::format("{} needs {} of {} (allowed {:g}%)", who, grown, worst->figure,
-                                     *comparison.allowed_percent));
+      const std::string grown =
+          std::isinf(worst->percent)
+              ? fmt::format("has {} where the base has none", worst->figure)
+              : fmt::format("needs {:.1f}% more of {}", worst->percent, worst->figure);
+      failures.push_back(
+          fmt::format("{} {} (allowed {:g}%)", who, grown, *comparison.allowed_percent));
     }
   }
   return failures;

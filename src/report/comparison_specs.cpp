@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <unordered_map>
+#include <string_view>
+#include <unordered_set>
 
 #include "report/change_text.h"
 #include "report/comparison_grid.h"
@@ -11,30 +12,10 @@ namespace {
 
 constexpr std::size_t most_rows = 20;
 
-/// Finds what an array is in one set.
-class StateByName {
- public:
-  explicit StateByName(const LayoutRecord& record) {
-    for (const ArrayLayout& array : record.arrays) {
-      for (const std::string& name : array.names->list) arrays_.emplace(name, &array);
-    }
-  }
-
-  /// Nothing when the set has not got the array.
-  std::optional<ArrayState> find(const std::string& name) const {
-    const auto found = arrays_.find(name);
-    if (found == arrays_.end()) return {};
-    return ArrayState{found->second->type, found->second->spec, found->second->bytes};
-  }
-
- private:
-  std::unordered_map<std::string_view, const ArrayLayout*> arrays_;
-};
-
 /// Arrays that changed alike in some set, and that set's change.
 struct Row {
   const ArrayChange* change = nullptr;
-  std::vector<const ArrayChange*> by_set;  ///< of the same arrays; null: see the set's record
+  std::vector<const ArrayChange*> by_set;  ///< of the same arrays; null: none is of just these
   Bytes worst;
 };
 
@@ -78,10 +59,18 @@ GridCell cell_of(const ArrayChange& change) {
   return {state_text(change.after), each ? signed_bytes(*each) : "?"};
 }
 
-/// A set in which these arrays are as in the base, or in which some of them are not.
-GridCell cell_of(const Row& row, const StateByName& states) {
-  for (const std::string& name : row.change->names) {
-    if (states.find(name) != row.change->before) return {"not alike", ""};
+/// A set that has no change of just these arrays: none of them changed, or some did with others.
+/// Arrays of one change differ in numbers only, so most changes are told apart by one name.
+GridCell cell_of(const Row& row, const std::vector<ArrayChange>& changes) {
+  const std::string pattern = number_pattern(row.change->names.front());
+  std::unordered_set<std::string_view> names;
+  for (const ArrayChange& change : changes) {
+    if (number_pattern(change.names.front()) != pattern) continue;
+    if (names.empty()) names.insert(row.change->names.begin(), row.change->names.end());
+    const bool is_shared =
+        std::any_of(change.names.begin(), change.names.end(),
+                    [&](const std::string& name) { return names.contains(name); });
+    if (is_shared) return {"not alike", ""};
   }
   return {"=", ""};
 }
@@ -91,7 +80,6 @@ GridCell cell_of(const Row& row, const StateByName& states) {
 SpecRows spec_rows(const ComparedMesh& mesh, const Layout& layout) {
   const std::vector<Row> rows = rows_of(mesh);
   const std::size_t shown = layout.unfold ? rows.size() : std::min(rows.size(), most_rows);
-  std::map<std::size_t, StateByName> states;
   SpecRows made;
   made.left_out = rows.size() - shown;
   for (std::size_t i = 0; i < shown; ++i) {
@@ -101,8 +89,7 @@ SpecRows spec_rows(const ComparedMesh& mesh, const Layout& layout) {
       if (row.by_set[set] != nullptr) {
         grid.cells.push_back(cell_of(*row.by_set[set]));
       } else {
-        grid.cells.push_back(
-            cell_of(row, states.try_emplace(set, mesh.sets[set].record).first->second));
+        grid.cells.push_back(cell_of(row, mesh.sets[set].against_base.arrays));
       }
     }
     made.rows.push_back(std::move(grid));
