@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t telling_bytes = std::size_t{256} << 10U;
 
 constexpr std::array<FileFormat, 5> dumps = {FileFormat::array_list, FileFormat::sharding_dump,
-                                         FileFormat::activation_dump, FileFormat::safetensors,
-                                         FileFormat::safetensors_index};
+                                             FileFormat::activation_dump, FileFormat::safetensors,
+                                             FileFormat::safetensors_index};
 
 void put_before(ArraysConfig& model, ImportedArrays imported) {
   std::vector<ArrayConfig> own = std::move(model.arrays);

@@ -49,7 +49,8 @@ constexpr std::array<Command, 10> commands = {{
     {"check", check_bit, "say whether layouts are still as a lock file or a revision has them",
      "JOBS | MODEL RULES", "shard-plan check mlp flax_guide --against HEAD", Loads::nothing, 2,
      check_command},
-    {"schema", schema_bit, "print the JSON Schema of a model, rules or job file, or of our JSON output",
+    {"schema", schema_bit,
+     "print the JSON Schema of a model, rules or job file, or of our JSON output",
      "model|rules|jobs|json", "shard-plan schema rules", Loads::nothing, 1, schema_command},
 }};
 

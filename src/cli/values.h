@@ -16,8 +16,8 @@ std::int64_t read_count(const std::string& option, const std::string& text, std:
 /// 1000. Throws `Error` `bad-value` at `option`.
 Bytes read_bytes(const std::string& option, const std::string& text);
 
-/// `10`, `2.5`, `0`, with or without a `%`: a percentage of 0 or more. Throws `Error` `bad-value` at
-/// `option`.
+/// `10`, `2.5`, `0`, with or without a `%`: a percentage of 0 or more. Throws `Error` `bad-value`
+/// at `option`.
 double read_percent(const std::string& option, const std::string& text);
 
 }  // namespace shard

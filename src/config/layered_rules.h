@@ -17,7 +17,7 @@ enum class RuleMerge {
   prepend,  ///< the upper file's rules are asked first
   replace,  ///< the upper file's rules of a name stand where the lower one's first rule of that
             ///< name stood, new names behind all others
-  append,  ///< the upper file's rules are asked last
+  append,   ///< the upper file's rules are asked last
 };
 
 /// `prepend`, `replace`, `append`; nothing for another word.

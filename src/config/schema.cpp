@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/dtype.h"
-#include "config/keys.h"
 #include "config/jobs_config.h"
+#include "config/keys.h"
 #include "config/load.h"
 
 namespace shard {

@@ -118,8 +118,9 @@ TEST_CASE("a transformation without arguments refuses one") {
       |                       ^
   hint: write it as a word: identity
 )");
-  CHECK(read("arrays: {w: \"f32[2]\"}\noptimizer: [adam]\n") ==
-        R"(m.yaml:2:12: error: 'optimizer' is a list, expected an optimizer: a word or a one-key map [wrong-type]
+  CHECK(
+      read("arrays: {w: \"f32[2]\"}\noptimizer: [adam]\n") ==
+      R"(m.yaml:2:12: error: 'optimizer' is a list, expected an optimizer: a word or a one-key map [wrong-type]
     2 | optimizer: [adam]
       |            ^
 )");

@@ -43,8 +43,7 @@ TEST_CASE("rules are found in arguments of calls") {
   CHECK(source("with nn.logical_axis_rules((('batch', 'data'),)):\n  pass\n") ==
         "rules:\n  - [batch, data]\n" + no_mesh);
   CHECK(source("p = Partitioner(num_partitions=1, logical_axis_rules=[('batch', 'data')])\n"
-               "names = [('not', 'these')]\n") ==
-        "rules:\n  - [batch, data]\n" + no_mesh);
+               "names = [('not', 'these')]\n") == "rules:\n  - [batch, data]\n" + no_mesh);
 }
 
 TEST_CASE("a configuration in Python sizes its mesh as MaxText does") {
