@@ -6,6 +6,8 @@
 #include "base/nearest.h"
 #include "config/load.h"
 #include "mesh/chips.h"
+#include "mesh/mesh.h"
+#include "shard/sharding_text.h"
 #include "spmd/words.h"
 #include "text/number.h"
 
@@ -140,10 +142,35 @@ bool has_spec(const ArrayLayout& array, const PartitionSpec& wanted, const std::
   return found.mesh() != nullptr && effective(*found.mesh(), mesh) == effective(wanted, mesh);
 }
 
+/// The mesh of `data=2,model=4`, without hardware.
+Mesh mesh_of(const std::string& text) {
+  std::vector<MeshAxisInfo> axes;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    const std::size_t equals = text.rfind('=', end);
+    axes.push_back({MeshAxis(text.substr(start, equals - start)),
+                    std::stoll(text.substr(equals + 1, end - equals - 1))});
+    start = end + 1;
+  }
+  return Mesh(std::move(axes));
+}
+
+/// What the tiles are on this mesh, as arrays have it; the rank is that of the tiles.
+std::string spec_of_tiles(const SpecPolicy& policy, const std::string& mesh_text) {
+  const Mesh mesh = mesh_of(mesh_text);
+  const std::optional<HloSharding> tiles = read_hlo_sharding(policy.tiles);
+  const std::size_t rank =
+      tiles && !tiles->dims.empty() ? tiles->dims.size() - tiles->groups.size() : 0;
+  return spec_text(mesh,
+                   read_sharding_text(mesh, policy.tiles, static_cast<int>(rank), policy.tiles_at));
+}
+
 /// Arrays that are meant; what follows a parameter is told with it.
 void check_required(const LayoutRecord& record, const SpecPolicy& policy,
                     std::vector<Breach>& breaches) {
   std::vector<std::pair<std::string, std::size_t>> wrong;  // specs that are found, and how often
+  const bool is_tiles = !policy.tiles.empty();
+  const std::string wanted = is_tiles ? spec_of_tiles(policy, record.mesh) : to_string(policy.spec);
   bool is_any_meant = false;
   for (const ArrayLayout& array : record.arrays) {
     const auto meant = static_cast<std::size_t>(
@@ -151,7 +178,10 @@ void check_required(const LayoutRecord& record, const SpecPolicy& policy,
                       [&](const std::string& name) { return matches_glob(policy.path, name); }));
     is_any_meant = is_any_meant || meant > 0;
     const bool is_told_with_another = array.follows >= 0 && !policy.path.starts_with("opt_state");
-    if (meant == 0 || is_told_with_another || has_spec(array, policy.spec, record.mesh)) continue;
+    if (meant == 0 || is_told_with_another) continue;
+    const bool is_right =
+        is_tiles ? array.spec == wanted : has_spec(array, policy.spec, record.mesh);
+    if (is_right) continue;
     const auto same = std::find_if(wrong.begin(), wrong.end(),
                                    [&](const auto& one) { return one.first == array.spec; });
     if (same == wrong.end()) {
@@ -160,7 +190,7 @@ void check_required(const LayoutRecord& record, const SpecPolicy& policy,
       same->second += meant;
     }
   }
-  const std::string must = ", must be " + to_string(policy.spec);
+  const std::string must = ", must be " + wanted + (is_tiles ? ", from " + policy.tiles : "");
   if (!is_any_meant) {
     breaches.push_back({"require_spec", policy.at, policy.path + " matches no array" + must, ""});
   }

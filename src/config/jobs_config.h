@@ -43,6 +43,8 @@ struct SpecPolicy {
   std::string path;  ///< a name or a glob
   PartitionSpec spec;
   Location at;
+  std::string tiles{};  ///< XLA's text in place of the spec; may be empty
+  Location tiles_at{};
 };
 
 struct PolicyConfig {

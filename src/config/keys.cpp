@@ -30,7 +30,7 @@ constexpr std::array<ValueKindRow, static_cast<std::size_t>(ValueKind::count_)> 
      R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"},
     {ValueKind::files, "a file or a list of files", takes_scalar | takes_list,
      R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})"},
-    {ValueKind::spec, "a list of logical axes, P(...) of mesh axes, or null",
+    {ValueKind::spec, "a list of logical axes, P(...) of mesh axes, \"{devices=...}\", or null",
      takes_null | takes_scalar | takes_list, R"({"$ref": "#/$defs/spec"})"},
     {ValueKind::axis, "the name of an axis, or null", takes_null | takes_scalar,
      R"({"type": ["string", "null"]})"},

@@ -65,6 +65,8 @@ std::optional<SpecPolicy> read_required(const TextNode& node, Diagnostics& diagn
   }
   SpecPolicy policy{*name, {}, node.at};
   if (spec->mesh() != nullptr) policy.spec = *spec->mesh();
+  if (spec->sharding() != nullptr) policy.tiles = spec->sharding()->text;
+  policy.tiles_at = spec->at;
   return policy;
 }
 

@@ -1,5 +1,4 @@
 #include "config/read_spec.h"
-#include "config/sdy_spec.h"
 
 #include <algorithm>
 
@@ -48,6 +47,12 @@ std::optional<PartitionEntry> verbatim_entry(const TextNode& item) {
   return entry;
 }
 
+/// `{replicated}` without quotes, which YAML takes for a map of one key without a value.
+std::string hint_for_map(const TextNode& node) {
+  const bool is_word = node.is_map() && node.entries.size() == 1 && is_none(node.entries[0].value);
+  return is_word ? "quote a sharding: \"{" + node.entries[0].key + "}\"" : "";
+}
+
 /// Where every dim has a name or None there is nothing to keep.
 void drop_nothing_verbatim(LogicalSpec& spec) {
   const PartitionEntry none;
@@ -77,14 +82,20 @@ std::optional<SpecConfig> logical_spec(const TextNode& node, std::string_view wh
 
 }  // namespace
 
+bool is_tiles_text(std::string_view text) {
+  const std::size_t start = text.find_first_not_of(" \t\n");
+  return start != text.npos && text[start] == '{';
+}
+
 std::optional<SpecConfig> read_spec(const TextNode& node, std::string_view what,
                                     Diagnostics& diagnostics) {
   if (is_none(node)) return SpecConfig{std::monostate{}, node.at};
   if (node.is_sequence()) return logical_spec(node, what, diagnostics);
   if (!node.is_scalar()) {
-    report_type(node, what, row_of(ValueKind::spec).expected, diagnostics);
+    report_type(node, what, row_of(ValueKind::spec).expected, diagnostics, hint_for_map(node));
     return std::nullopt;
   }
+  if (is_tiles_text(node.scalar)) return SpecConfig{ShardingText{node.scalar}, node.at};
   const bool is_sdy = is_sdy_text(node.scalar);
   if (!is_sdy && !is_partition_text(node.scalar)) {
     const bool is_bare_axis = is_identifier(node.scalar);

@@ -74,6 +74,7 @@ std::string write_resolved(const MergedDocument& document) {
 
 SpecConfig read_spec_text(const std::string& text, const Location& at) {
   if (is_partition_text(text)) return {read_partition_text(text, at), at};
+  if (is_tiles_text(text)) return {ShardingText{text}, at};
   const int line = std::max(at.line, 1);
   const int column = std::max(at.column, 1);
   const std::string padding = std::string(static_cast<std::size_t>(line - 1), '\n') +

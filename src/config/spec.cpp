@@ -59,9 +59,19 @@ std::string to_string(const LogicalSpec& spec) {
   return text + "]";
 }
 
+std::string to_string(const ShardingText& sharding) {
+  std::string text = sharding.text;
+  for (const ShardingText::Edit& edit : sharding.edits) {
+    text += (edit.added ? " with dim " : " without dim ") + std::to_string(edit.dim);
+    if (edit.added) text += " by " + to_string(*edit.added);
+  }
+  return text;
+}
+
 std::string to_string(const SpecConfig& spec) {
   if (const LogicalSpec* logical = spec.logical()) return to_string(*logical);
   if (const PartitionSpec* mesh = spec.mesh()) return to_string(*mesh);
+  if (const ShardingText* sharding = spec.sharding()) return to_string(*sharding);
   return "null";
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Specs as a user writes them. A YAML list is logical axes and goes through the rules; text that
-// starts with `P(` is mesh axes and does not.
+// starts with `P(` is mesh axes and does not; text that starts with `{` is XLA's, read on the mesh.
 
 #include <optional>
 #include <set>
@@ -57,17 +57,37 @@ struct LogicalSpec {
 /// `[embed, hidden]`, `[batch, None]`, `[[data, model], UNCONSTRAINED]`.
 std::string to_string(const LogicalSpec& spec);
 
+/// A sharding as XLA writes it: `{devices=[2,4]<=[8]}`. Which axes it means only a mesh can tell.
+struct ShardingText {
+  /// A dim that came or went after the text was written: a stack of layers, a reduced slot.
+  struct Edit {
+    std::size_t dim = 0;
+    std::optional<PartitionEntry> added{};  ///< nothing: the dim went
+
+    friend bool operator==(const Edit&, const Edit&) = default;
+  };
+
+  std::string text;
+  std::vector<Edit> edits{};  ///< in the order of their making
+
+  friend bool operator==(const ShardingText&, const ShardingText&) = default;
+};
+
+/// The text, and its edits in words.
+std::string to_string(const ShardingText& sharding);
+
 /// `std::monostate`: written as null, i.e. unannotated.
 struct SpecConfig {
-  std::variant<std::monostate, LogicalSpec, PartitionSpec> spec;
+  std::variant<std::monostate, LogicalSpec, PartitionSpec, ShardingText> spec;
   Location at;
 
   bool is_unannotated() const { return std::holds_alternative<std::monostate>(spec); }
   const LogicalSpec* logical() const { return std::get_if<LogicalSpec>(&spec); }
   const PartitionSpec* mesh() const { return std::get_if<PartitionSpec>(&spec); }
+  const ShardingText* sharding() const { return std::get_if<ShardingText>(&spec); }
 };
 
-/// As the user would write it: `[embed, hidden]`, `P('data', None)`, `null`.
+/// As the user would write it: `[embed, hidden]`, `P('data', None)`, `{replicated}`, `null`.
 std::string to_string(const SpecConfig& spec);
 
 }  // namespace shard

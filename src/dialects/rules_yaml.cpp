@@ -98,7 +98,8 @@ TextNode names_node(const LogicalSpec& spec, const Location& at) {
 
 TextNode spec_node(const SpecConfig& spec, const Location& at) {
   if (const LogicalSpec* names = spec.logical()) return names_node(*names, at);
-  if (const PartitionSpec* axes = spec.mesh()) return scalar(to_string(*axes), true, at);
+  if (spec.mesh() != nullptr || spec.sharding() != nullptr)
+    return scalar(to_string(spec), true, at);
   return nothing(at);
 }
 

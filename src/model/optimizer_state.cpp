@@ -153,6 +153,8 @@ SpecConfig without_dim(SpecConfig spec, std::size_t dim) {
     drop(names->verbatim, dim);
   } else if (auto* placed = std::get_if<PartitionSpec>(&spec.spec)) {
     drop(placed->entries, dim);
+  } else if (auto* sharding = std::get_if<ShardingText>(&spec.spec)) {
+    sharding->edits.push_back({dim});
   }
   return spec;
 }

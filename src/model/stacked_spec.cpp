@@ -56,6 +56,10 @@ SpecConfig stacked_in_front(SpecConfig spec, const std::optional<LogicalAxis>& n
     PartitionEntry entry;
     if (name) entry.axes.emplace_back(name->text());
     mesh->entries.insert(mesh->entries.begin(), std::move(entry));
+  } else if (auto* sharding = std::get_if<ShardingText>(&spec.spec)) {
+    PartitionEntry entry;
+    if (name) entry.axes.emplace_back(name->text());
+    sharding->edits.push_back({0, std::move(entry)});
   }
   return spec;
 }

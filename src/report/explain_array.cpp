@@ -179,7 +179,7 @@ std::string placed_text(const NamedArray& array, const RuleDecision* decision) {
     return "placed by a constraint";
   }
   if (input == nullptr) return "placed by propagation";
-  if (input->placement.mesh() != nullptr) {
+  if (input->placement.mesh() != nullptr || input->placement.sharding() != nullptr) {
     return "placed by " + to_string(input->placement) + comma_place(input->placement.at);
   }
   return "no spec" + comma_place(input->placement.at);

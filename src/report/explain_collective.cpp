@@ -85,7 +85,7 @@ std::string asked_by_text(const ShardedGraph& sharded, const CollectiveRow& row)
   const std::size_t placement = placement_of(*constraint);
   const SpecConfig& spec = sharded.graph.placements[placement];
   const std::string effective = spec_text(sharded.mesh, sharded.constraints[placement]);
-  return "constraint " + to_string(spec) + (spec.logical() != nullptr ? " -> " + effective : "") +
+  return "constraint " + to_string(spec) + (spec.mesh() == nullptr ? " -> " + effective : "") +
          comma_place(spec.at);
 }
 

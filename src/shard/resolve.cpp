@@ -2,22 +2,15 @@
 
 #include <algorithm>
 
-#include "base/nearest.h"
 #include "shard/axes.h"
 #include "shard/legal_sizes.h"
 #include "shard/misfit.h"
 #include "shard/misfit_hint.h"
-#include "shard/named_sharding.h"
 #include "shard/nnx.h"
+#include "shard/written_sharding.h"
 
 namespace shard {
 namespace {
-
-std::vector<std::string> axis_names(const Mesh& mesh) {
-  std::vector<std::string> names;
-  for (const MeshAxisInfo& axis : mesh.axes()) names.push_back(axis.name.text());
-  return names;
-}
 
 std::string dim_name(std::size_t dim, const SpecQuestion& question) {
   std::string label;
@@ -26,22 +19,6 @@ std::string dim_name(std::size_t dim, const SpecQuestion& question) {
     if (dim < names->names.size() && names->names[dim]) label = names->names[dim]->text();
   }
   return "dim " + std::to_string(dim) + (label.empty() ? "" : " (" + label + ")");
-}
-
-/// The place that decided the dim: the rule, or the spec itself.
-const Location& place_of(const Resolved& resolved, std::size_t dim, const SpecQuestion& question) {
-  if (dim >= resolved.reasons.size()) return question.spec.at;  // beyond the rank
-  for (const Reason& reason : resolved.reasons[dim]) {
-    if (reason.kind == ReasonKind::rule) return reason.at;
-  }
-  return question.spec.at;
-}
-
-bool is_taken_as_axis(const Resolved& resolved, std::size_t dim) {
-  if (dim >= resolved.reasons.size()) return false;
-  const std::vector<Reason>& reasons = resolved.reasons[dim];
-  return std::any_of(reasons.begin(), reasons.end(),
-                     [](const Reason& reason) { return reason.kind == ReasonKind::taken_as_axis; });
 }
 
 Resolved unplaced(const SpecQuestion& question) {
@@ -83,12 +60,6 @@ void keep_dividing(Axes& axes, std::int64_t size, std::vector<Reason>& reasons) 
   axes = std::move(even);
 }
 
-std::string quoted_names(const std::vector<LogicalAxis>& names) {
-  std::string text;
-  for (const LogicalAxis& name : names) text += (text.empty() ? "'" : ", '") + name.text() + "'";
-  return text;
-}
-
 }  // namespace
 
 Resolver::Resolver(const RulesConfig& rules, const Mesh& mesh, Diagnostics& diagnostics)
@@ -113,6 +84,8 @@ Resolved Resolver::resolve_spec(const SpecQuestion& question) {
     resolved = resolve_logical(*names, question);
   } else if (const PartitionSpec* spec = question.spec.mesh()) {
     resolved = resolve_mesh(*spec, question);
+  } else if (const ShardingText* text = question.spec.sharding()) {
+    return resolve_text(*text, question);
   } else {
     resolved = unplaced(question);
     for (auto& reasons : resolved.reasons) {
@@ -275,46 +248,27 @@ Resolved Resolver::resolve_mesh(const PartitionSpec& spec, const SpecQuestion& q
   return resolved;
 }
 
-bool Resolver::check_names(const LogicalSpec& names, const SpecQuestion& question) {
-  const std::vector<LogicalAxis> repeated = repeated_names(names);
-  if (repeated.empty() || rules_.resolver == RuleResolver::nnx) return true;
-  // Told for every array: one glob may give the names to many.
-  const std::string detail = to_string(names) + " of " + question.what;
-  report({"duplicate-logical-name", question.spec.at, question.what, detail},
-         "dims " + quoted_names(repeated) + " occur more than once in array names " +
-             to_string(names) + " of " + question.what,
-         "give each dim a name of its own, or None");
-  return false;
-}
-
-bool Resolver::check_matched(const LogicalSpec& names, const std::vector<int>& rule_of,
-                             const SpecQuestion& question) {
-  if (rules_.unmatched == Unmatched::unsharded || rules_.resolver == RuleResolver::nnx) return true;
-  bool is_matched = true;
-  for (std::size_t dim = 0; dim < names.names.size(); ++dim) {
-    if (!names.names[dim] || rule_of[dim] >= 0) continue;
-    is_matched = false;
-    if (rules_.unmatched != Unmatched::error) continue;
-    std::vector<std::string> known;
-    for (const RuleConfig& rule : rules_.rules) known.push_back(rule.logical.text());
-    const std::string name = names.names[dim]->text();
-    report({"unmatched-name", question.spec.at, question.what, name},
-           "'" + name + "' of " + to_string(names) + ", the names of " + question.what +
-               ", did not match a rule",
-           did_you_mean(name, known, "the rules name"));
+/// What has a PartitionSpec is placed as that; parts of axes are taken as they are.
+Resolved Resolver::resolve_text(const ShardingText& text, const SpecQuestion& question) {
+  Sharding sharding;
+  try {
+    sharding = sharding_of(mesh_, text, question.type.rank(), question.spec.at);
+  } catch (const Error& problem) {
+    for (const Diagnostic& one : problem.diagnostics()) {
+      report({one.id, one.at, question.what, to_string(text)}, question.what + ": " + one.message,
+             one.hint);
+    }
+    return unplaced(question);
   }
-  return is_matched || rules_.unmatched == Unmatched::error || question.part != Part::activations;
-}
-
-bool Resolver::check_rank(std::size_t entries, const SpecQuestion& question) {
-  if (entries <= question.type.shape.size()) return true;
-  const std::string spec = to_string(question.spec);
-  report({"rank-mismatch", question.spec.at, question.what, spec},
-         spec + " is only valid for values of rank at least " + std::to_string(entries) + ", but " +
-             question.what + " is " + to_string(question.type) + " of rank " +
-             std::to_string(question.type.rank()),
-         question.type.rank() == 0 ? "For scalars the PartitionSpec should be P()" : "");
-  return false;
+  Resolved resolved = resolve_mesh(written_spec(mesh_, sharding), question);
+  if (!has_parts(mesh_, sharding)) {
+    place(resolved, question);
+    return resolved;
+  }
+  check_axis_types(resolved, question);
+  resolved.sharding = std::move(sharding);
+  fit(resolved, question);
+  return resolved;
 }
 
 void Resolver::place(Resolved& resolved, const SpecQuestion& question) {
@@ -334,79 +288,15 @@ void Resolver::place(Resolved& resolved, const SpecQuestion& question) {
     placed.is_open = entry.is_unconstrained;
     if (placed.is_open) resolved.reasons[dim].front().kind = ReasonKind::unconstrained;
   }
+  fit(resolved, question);
+}
+
+void Resolver::fit(Resolved& resolved, const SpecQuestion& question) {
   drop_indivisible(resolved, question);
   for (std::size_t dim = 0; dim < resolved.sharding.dims.size(); ++dim) {
     Axes& axes = resolved.sharding.dims[dim].axes;
     std::erase_if(axes, [](const AxisRef& axis) { return axis.size == 1; });
     if (!resolved.reasons[dim].empty()) resolved.reasons[dim].front().axes = axes;
-  }
-}
-
-/// Flax takes names with a tuple among them for a tree of names where it constrains a value.
-bool Resolver::check_flat(const LogicalSpec& names, const SpecQuestion& question) {
-  if (question.part != Part::activations) return true;
-  const auto has_axes = [](const PartitionEntry& entry) { return !entry.axes.empty(); };
-  if (std::none_of(names.verbatim.begin(), names.verbatim.end(), has_axes)) return true;
-  report({"nested-names", question.spec.at, question.what, to_string(names)},
-         "the names " + to_string(names) + " of " + question.what +
-             " have a list of mesh axes among them, which Flax takes for a tree of names in a "
-             "constraint",
-         "place all dims by mesh axes: P(...)");
-  return false;
-}
-
-void Resolver::check_axis_types(const Resolved& resolved, const SpecQuestion& question) {
-  for (const SpecMistake& one : axis_type_mistakes(mesh_, resolved.spec, question.what)) {
-    report({one.id, question.spec.at, question.what, one.detail}, one.message, one.hint);
-  }
-  // Sums that are still to be completed arise within a program and end there.
-  if (!resolved.spec.unreduced.empty()) {
-    report({"not-yet", question.spec.at, question.what, to_string(resolved.spec)},
-           to_string(resolved.spec) + " of " + question.what +
-               " leaves a sum unreduced, which is not supported yet",
-           "leave it out: partial sums are completed where they arise");
-  }
-  const auto is_split = [](const PartitionEntry& entry) { return !entry.axes.empty(); };
-  const auto& entries = resolved.spec.entries;
-  if (question.part == Part::activations && mesh_.is_explicit() &&
-      std::any_of(entries.begin(), entries.end(), is_split)) {
-    report({"explicit-constraint", question.spec.at, question.what, to_string(resolved.spec)},
-           "a constraint can only refer to Auto axes, and every axis of the mesh " +
-               to_string(mesh_) + " is Explicit: " + to_string(resolved.spec) + " of " +
-               question.what,
-           "on Explicit axes a value is split by the types of the program");
-  }
-}
-
-void Resolver::check_known(const Resolved& resolved, const SpecQuestion& question) {
-  for (std::size_t dim = 0; dim < resolved.spec.entries.size(); ++dim) {
-    for (const MeshAxis& name : resolved.spec.entries[dim].axes) {
-      if (mesh_.find(name)) continue;
-      const Location& at = place_of(resolved, dim, question);
-      report({"unknown-mesh-axis", at, question.what, name.text()},
-             "mesh axis '" + name.text() + "' of " + to_string(resolved.spec) + " for " +
-                 question.what + " is not found in mesh " + to_string(mesh_),
-             is_taken_as_axis(resolved, dim)
-                 ? "no rule names it, so NNX takes it for a mesh axis: add a rule [" + name.text() +
-                       ", null]"
-                 : did_you_mean(name.text(), axis_names(mesh_), "the mesh has"));
-    }
-  }
-}
-
-/// Names are compared, not axes of the mesh, so that a name is told to be there twice even when the
-/// mesh does not have it.
-void Resolver::check_repeated(const Resolved& resolved, const SpecQuestion& question) {
-  std::set<MeshAxis> used;
-  for (std::size_t dim = 0; dim < resolved.spec.entries.size(); ++dim) {
-    for (const MeshAxis& axis : resolved.spec.entries[dim].axes) {
-      if (used.insert(axis).second) continue;
-      const Location& at = place_of(resolved, dim, question);
-      report({"duplicate-mesh-axis", at, question.what, axis.text()},
-             to_string(resolved.spec) + " of " + question.what + " has duplicate entries for `" +
-                 axis.text() + "`",
-             "a mesh axis can split at most one dim of an array");
-    }
   }
 }
 
@@ -460,38 +350,6 @@ std::string Resolver::hint_for_misfit(const Resolved& resolved, std::size_t dim,
   }
   return misfit_hint(mesh_, question.type, resolved.sharding, dim, resolved.sharding.dims[dim].axes,
                      names);
-}
-
-/// Fewer names than dims and a misfit: the names have slipped, most likely because layers were
-/// stacked in front of them. Then that is what is wrong, and no size.
-bool Resolver::check_every_dim_is_named(Resolved& resolved, const SpecQuestion& question) {
-  const LogicalSpec* names = question.spec.logical();
-  const std::size_t rank = question.type.shape.size();
-  if (names == nullptr || names->names.empty() || names->names.size() >= rank) return true;
-  const std::string text = to_string(*names);
-  report({"rank-mismatch", question.spec.at, question.what, text},
-         text + " has " + std::to_string(names->names.size()) + " names, and " + question.what +
-             " is " + to_string(question.type) + " of rank " + std::to_string(rank) +
-             ": likely a layer axis is missing at dim 0, so that " + to_string(resolved.spec) +
-             " goes to the wrong dims",
-         "[layers, " + text.substr(1));
-  resolved.sharding = replicated_sharding(question.type.rank());
-  return false;
-}
-
-void Resolver::check_unconstrained(const Resolved& resolved, const SpecQuestion& question) {
-  if (question.part == Part::activations) return;
-  const auto& entries = resolved.spec.entries;
-  const bool has_unconstrained =
-      std::any_of(entries.begin(), entries.end(),
-                  [](const PartitionEntry& entry) { return entry.is_unconstrained; });
-  if (!has_unconstrained) return;
-  const bool is_result = question.part == Part::outputs || question.part == Part::gradients;
-  report({"unconstrained-argument", question.spec.at, question.what, to_string(resolved.spec)},
-         "Unconstrained dims are not allowed when passed to " +
-             std::string(is_result ? "out_shardings" : "in_shardings") + ": " +
-             to_string(resolved.spec) + " of " + question.what,
-         "write None for a dim that is not split");
 }
 
 void Resolver::report(const Mistake& mistake, std::string message, std::string hint) {

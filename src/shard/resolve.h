@@ -68,7 +68,8 @@ struct SpecQuestion {
 /// Resolves specs against one rule set and mesh. Mistakes go to the Diagnostics given
 /// (`duplicate-logical-name`, `unknown-mesh-axis`, `duplicate-mesh-axis`, `rank-mismatch`,
 /// `indivisible` naming dim, size, factor per axis and the nearest legal sizes, `unmatched-name`,
-/// `unconstrained-argument`, `nested-names`, those of `axis_type_mistakes`) and the dim is then
+/// `unconstrained-argument`, `nested-names`, those of `axis_type_mistakes` and
+/// `read_sharding_text`) and the dim is then
 /// left whole, so that one run reports them all. The same mistake at the same place is reported
 /// once, for the first array that meets it.
 ///
@@ -130,11 +131,13 @@ class Resolver {
   Resolved resolve_spec(const SpecQuestion& question);
   bool settle_misfit(Resolved& resolved, std::size_t dim, const SpecQuestion& question);
   Resolved resolve_mesh(const PartitionSpec& spec, const SpecQuestion& question);
+  Resolved resolve_text(const ShardingText& text, const SpecQuestion& question);
   bool check_names(const LogicalSpec& names, const SpecQuestion& question);
   bool check_matched(const LogicalSpec& names, const std::vector<int>& rule_of,
                      const SpecQuestion& question);
   bool check_rank(std::size_t entries, const SpecQuestion& question);
   void place(Resolved& resolved, const SpecQuestion& question);
+  void fit(Resolved& resolved, const SpecQuestion& question);
   bool check_flat(const LogicalSpec& names, const SpecQuestion& question);
   void check_axis_types(const Resolved& resolved, const SpecQuestion& question);
   void check_known(const Resolved& resolved, const SpecQuestion& question);

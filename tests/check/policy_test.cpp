@@ -155,3 +155,18 @@ TEST_CASE("findings fail a check where the policy makes errors of them") {
   policy.findings.push_back({"axis-unused", FindingLevel::off, {}});
   CHECK(messages(layout, policy).empty());
 }
+
+TEST_CASE("a spec that is asked for may be a text of XLA") {
+  PolicyConfig policy;
+  policy.required = {{"*kernel", {}, {}, "{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}"}};
+  CHECK(messages(record(), policy).empty());
+  policy.required = {{"*kernel", {}, {}, "{devices=[2,4]<=[8]}"}};
+  CHECK(messages(record(), policy) ==
+        Messages{"require_spec: *kernel is P(None, 'model'), must be P('data', 'model'), from "
+                 "{devices=[2,4]<=[8]} (2 arrays)"});
+  policy.required = {{"*kernel", {}, {}, "{devices=[3,4]<=[12]}", {"c.yaml", 4, 7}}};
+  CHECK_THROWS_WITH_AS(messages(record(), policy),
+                       "c.yaml:4:7: error: the sharding is for 12 devices, the mesh data 2 x model "
+                       "4 x one 1 has 8 [mesh-size]",
+                       Error);
+}

@@ -297,10 +297,20 @@ m.yaml:7:21: error: a placement by path is a list, expected a pair [glob, spec] 
     7 | paths: ["*", ["*"], ["", P()], ["*", {a: b}]]
       |                     ^
   hint: it is written ["*q_proj.weight", "P(tensor, fsdp)"]
-m.yaml:7:38: error: the spec of a path is a map, expected a list of logical axes, P(...) of mesh axes, or null [wrong-type]
+m.yaml:7:38: error: the spec of a path is a map, expected a list of logical axes, P(...) of mesh axes, "{devices=...}", or null [wrong-type]
     7 | paths: ["*", ["*"], ["", P()], ["*", {a: b}]]
       |                                      ^
 )y");
+}
+
+TEST_CASE("a text of XLA without quotes is told to need them") {
+  CHECK(
+      TestFiles("paths: [[a, {replicated}]]\n").rules() ==
+      R"(m.yaml:1:13: error: the spec of a path is a map, expected a list of logical axes, P(...) of mesh axes, "{devices=...}", or null [wrong-type]
+    1 | paths: [[a, {replicated}]]
+      |             ^
+  hint: quote a sharding: "{replicated}"
+)");
 }
 
 TEST_CASE("device ids are whole numbers that fit") {

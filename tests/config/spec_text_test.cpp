@@ -45,10 +45,20 @@ TEST_CASE("read_spec_text places mistakes in the text that was typed") {
         "      |     ^\n");
   CHECK(read("data") ==
         "--spec:1:5: error: the spec is 'data', expected a list of logical axes, P(...) of mesh "
-        "axes, or null [wrong-type]\n"
+        "axes, \"{devices=...}\", or null [wrong-type]\n"
         "    1 | x = data\n"
         "      |     ^~~~\n"
         "  hint: write [data] for a logical axis, P(data) for a mesh axis\n");
+}
+
+TEST_CASE("a text of XLA is a spec with the dims that came and went") {
+  const SpecConfig spec = read_spec_text(" {devices=[2,4]<=[8]}", {"--spec", 1, 1});
+  REQUIRE(spec.sharding() != nullptr);
+  CHECK(to_string(spec) == " {devices=[2,4]<=[8]}");
+  ShardingText text{"{replicated}"};
+  text.edits = {{0, PartitionEntry{{MeshAxis("layers")}}}, {2}, {0, PartitionEntry{}}};
+  CHECK(to_string(text) == "{replicated} with dim 0 by 'layers' without dim 2 with dim 0 by None");
+  CHECK_FALSE(text == ShardingText{"{replicated}"});
 }
 
 }  // namespace shard

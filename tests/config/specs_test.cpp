@@ -158,11 +158,11 @@ layers:
   - dense: {features: a, kernel: two words}
 )T")
           .model() ==
-      R"T(m.yaml:4:16: error: 'constrain' is 'data', expected a list of logical axes, P(...) of mesh axes, or null [wrong-type]
+      R"T(m.yaml:4:16: error: 'constrain' is 'data', expected a list of logical axes, P(...) of mesh axes, "{devices=...}", or null [wrong-type]
     4 |   - constrain: data
       |                ^~~~
   hint: write [data] for a logical axis, P(data) for a mesh axis
-m.yaml:5:16: error: 'constrain' is 'P', expected a list of logical axes, P(...) of mesh axes, or null [wrong-type]
+m.yaml:5:16: error: 'constrain' is 'P', expected a list of logical axes, P(...) of mesh axes, "{devices=...}", or null [wrong-type]
     5 |   - constrain: P
       |                ^
   hint: write [P] for a logical axis, P(P) for a mesh axis
@@ -190,9 +190,24 @@ m.yaml:8:17: error: an item of 'constrain' is 'P(a)', expected a logical axis, a
     8 |   - constrain: ["P(a)"]
       |                 ^~~~~~
   hint: mesh axes are written P(...), without a list around it
-m.yaml:9:34: error: 'kernel' is 'two words', expected a list of logical axes, P(...) of mesh axes, or null [wrong-type]
+m.yaml:9:34: error: 'kernel' is 'two words', expected a list of logical axes, P(...) of mesh axes, "{devices=...}", or null [wrong-type]
     9 |   - dense: {features: a, kernel: two words}
       |                                  ^~~~~~~~~
+)T");
+}
+
+TEST_CASE("the text of XLA is kept for the mesh to read") {
+  CHECK(TestFiles(R"T(sizes: {a: 4, b: 8}
+inputs: {x: [a, b]}
+layers:
+  - dense: {features: b, kernel: "{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}"}
+  - constrain: "{replicated}"
+)T")
+            .model() == R"T(m from m.yaml naming linen seed 0 dtypes f32 f32 f32
+sizes a=4 b=8
+input x@2:10 f32[a=4, b=8] [a, b]
+dense@4:5 features=8/b kernel={devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}
+constrain@5:5 spec={replicated}@5:16
 )T");
 }
 

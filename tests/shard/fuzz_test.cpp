@@ -13,6 +13,7 @@
 
 #include "config/load.h"
 #include "config/read_spec.h"
+#include "config/sdy_spec.h"
 #include "shard/hlo_sharding.h"
 #include "shard/sdy_text.h"
 #include "shard/sharding_text.h"
@@ -141,11 +142,17 @@ struct Tally {
   std::uint64_t specs = 0;
   std::uint64_t tiles = 0;
   std::uint64_t shardings = 0;
+  std::uint64_t sdy = 0;
 };
 
 void try_readers(const Mesh& mesh, const std::string& text, Tally& tally) {
   const bool has_spec = reads([&] { check_spec(read_partition_text(text, {"s", 1, 1, 1})); });
   reads([&] { to_string(read_spec_text(text, {"s", 1, 1, 1})); });
+  reads([&] {
+    const SdySpec spec = read_sdy_spec(text, {"s", 1, 1, 1});
+    ++tally.sdy;
+    check_spec(partition_spec(spec, {"s", 1, 1, 1}));
+  });
   if (const auto tiles = read_hlo_sharding(text)) {
     check_tiles(*tiles);
     ++tally.tiles;
@@ -174,11 +181,12 @@ TEST_CASE("every reader of specs and shardings answers mangled texts with a valu
     try_readers(mesh, text, tally);
   }
   std::cout << "fuzz: " << count << " inputs, " << tally.specs << " specs, " << tally.tiles
-            << " tiles, " << tally.shardings << " shardings\n";
+            << " tiles, " << tally.shardings << " shardings, " << tally.sdy << " of Shardy\n";
   // Texts that are all refused would test nothing but refusal.
   CHECK(tally.specs * 20 > count);
   CHECK(tally.tiles * 20 > count);
   CHECK(tally.shardings * 20 > count);
+  CHECK(tally.sdy * 20 > count);
 }
 
 TEST_CASE("every seed of the mangled specs is read as it stands") {

@@ -275,3 +275,74 @@ TEST_CASE("UNCONSTRAINED dims are open in constraints and refused in arguments")
         "P('data', UNCONSTRAINED) of w [unconstrained-argument]\n"
         "  hint: write None for a dim that is not split\n");
 }
+
+TEST_CASE("a text of XLA is placed as the spec that says the same") {
+  Desk desk;
+  const ShardingText text{"{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}"};
+  const Resolved answer = desk.ask(text, {8, 16});
+  CHECK(desk.told().empty());
+  CHECK(answer.spec == mesh_axes({{}, {"model"}}));
+  CHECK(answer.sharding == desk.ask(mesh_axes({{}, {"model"}}), {8, 16}).sharding);
+  CHECK(answer.reasons[1][0].kind == ReasonKind::explicit_spec);
+  CHECK(answer.reasons[1][0].axes == Axes{desk.mesh.full(1)});
+  CHECK(desk.ask(ShardingText{"{replicated}"}, {8}).spec == PartitionSpec{});
+}
+
+TEST_CASE("a text of XLA that cuts inside an axis is taken as it is") {
+  Desk desk;
+  desk.mesh = Mesh({{MeshAxis("x"), 8}});
+  const ShardingText text{"{devices=[2,4]<=[8]}"};
+  const Resolved answer = desk.ask(text, {8, 16});
+  CHECK(desk.told().empty());
+  CHECK(to_string(desk.mesh, answer.sharding) == R"([{"x":(1)2}, {"x":(2)4}])");
+  CHECK(answer.reasons[1][0].axes == Axes{{0, 2, 4}});
+  desk.ask(text, {8, 6});
+  CHECK(
+      desk.told() ==
+      R"T(m.yaml:7:9: error: dim 1 of w has size 6, and P('x:(1)2', 'x:(2)4') splits it 4 ways (x:(2)4 4), which should evenly divide the shape 8,6 [indivisible]
+  hint: nearest legal sizes: 4 or 8 (padding 2); 6 divides into 1, 2, 3 or 6; no other dim is a free multiple of 4
+)T");
+}
+
+TEST_CASE("dims of a text of XLA come and go with those of its array") {
+  Desk desk;
+  ShardingText text{"{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}"};
+  text.edits = {{0, entry({"data"})}};
+  CHECK(desk.ask(text, {2, 8, 16}).spec == mesh_axes({{"data"}, {}, {"model"}}));
+  text.edits = {{0, entry({})}, {1}};
+  CHECK(desk.ask(text, {2, 16}).spec == mesh_axes({{}, {"model"}}));
+  CHECK(desk.told().empty());
+}
+
+TEST_CASE("mistakes of a text of XLA are told where it stands") {
+  Desk desk;
+  Resolver resolver(desk.rules, desk.mesh, desk.diagnostics);
+  const auto ask = [&](const ShardingText& text, const Shape& shape) {
+    desk.ask(resolver, {text, spec_place}, shape);
+  };
+  ask({"{devices=[2,4]<=[8]}"}, {8});
+  ask({"{devices=[2,2]<=[4]}"}, {8, 8});
+  ask({"{devices=}"}, {8, 8});
+  ask({"{unreduced}"}, {8, 8});
+  ask({"{replicated}", {{0, entry({"modle"})}}}, {8, 8});
+  ask({"{devices=[2,4]<=[8]}", {{0, entry({"model"})}}}, {4, 8, 8});
+  ask({"{devices=[2,4]<=[8]}"}, {8, 6});
+  CHECK(desk.told() ==
+        R"T(m.yaml:7:9: error: w: the sharding has 2 dims, the array 1 [rank-mismatch]
+m.yaml:7:9: error: w: the sharding is for 4 devices, the mesh data 2 x model 4 has 8 [mesh-size]
+m.yaml:7:9: error: w: '{devices=}' is not a tiled sharding [spec-syntax]
+  hint: XLA writes {devices=[2,4]<=[8]}, {devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate} or {replicated}
+m.yaml:7:9: error: Unreduced axes can only refer to mesh axes that is of type `Explicit`, and 'data' of P(unreduced={'data', 'model'}) for w is Auto [unreduced-axis-type]
+  hint: leave it out: on axes of type Auto the compiler completes sums by itself
+m.yaml:7:9: error: Unreduced axes can only refer to mesh axes that is of type `Explicit`, and 'model' of P(unreduced={'data', 'model'}) for w is Auto [unreduced-axis-type]
+  hint: leave it out: on axes of type Auto the compiler completes sums by itself
+m.yaml:7:9: error: P(unreduced={'data', 'model'}) of w leaves a sum unreduced, which is not supported yet [not-yet]
+  hint: leave it out: partial sums are completed where they arise
+m.yaml:7:9: error: w: the mesh has no axis 'modle' [unknown-mesh-axis]
+  hint: did you mean 'model'? the axes: data, model
+m.yaml:7:9: error: w: 'model' splits the added dim and another one of the text [duplicate-mesh-axis]
+  hint: an axis can split one dim of an array
+m.yaml:7:9: error: dim 1 of w has size 6, and P('data', 'model') splits it 4 ways (model 4), which should evenly divide the shape 8,6 [indivisible]
+  hint: nearest legal sizes: 4 or 8 (padding 2); 6 divides into 1, 2, 3 or 6; no other dim is a free multiple of 4
+)T");
+}
