@@ -146,6 +146,13 @@ constexpr OptionRow option_table[] = {
      show_bit, [](Options& o, const std::string& v) { o.spec = v; }},
     {"--shape", "SIZES", "shape of the array that --spec splits, e.g. 8,1024; scalar for none",
      show_bit, [](Options& o, const std::string& v) { o.shape = v; }},
+    {"--uneven", "flat|nested",
+     "how --spec cuts a dim that does not divide; flat: once, by all its axes, as JAX does "
+     "(default); nested: by one axis after the other, as PyTorch's DTensor does",
+     show_bit,
+     [](Options& o, const std::string& v) {
+       o.is_nested = word_of("--uneven", v, {"flat", "nested"}) == 1;
+     }},
     {"--indices", "", "also which indices every device holds, and which copy it is", show_bit,
      [](Options& o, const std::string&) { o.indices = true; }},
     {"--strings", "", "also the sharding as XLA and Shardy write it", show_bit,

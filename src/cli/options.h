@@ -53,6 +53,7 @@ struct Options {
   bool bare = false;
   std::string spec;      ///< of --spec; empty: arrays of a model
   std::string shape;     ///< of --shape
+  bool is_nested = false;  ///< --uneven nested
   bool indices = false;
   bool strings = false;
   std::string svg;       ///< file; empty: none

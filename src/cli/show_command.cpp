@@ -84,6 +84,10 @@ void check_spec_options(const Options& options) {
     throw Error("usage", {"--spec"}, "--spec draws an array of --shape, not those of a model",
                 "leave MODEL out: shard-plan show RULES --spec SPEC --shape SIZES");
   }
+  if (options.is_nested && (options.spec.empty() || options.jax_style)) {
+    throw Error("usage", {"--uneven"}, "--uneven nested is for --spec in our own style",
+                "arrays of a model, and JAX's pictures, are cut as JAX cuts them");
+  }
   if (!options.shape.empty() && options.spec.empty()) {
     throw Error("usage", {"--shape"}, "--shape is the shape of an array that --spec splits",
                 "add --spec \"P('data', None)\", or leave --shape out");

@@ -7,6 +7,7 @@
 #include "config/layered_rules.h"
 #include "config/load.h"
 #include "mesh/topology.h"
+#include "report/piece_dim.h"
 #include "shard/resolve.h"
 #include "shard/sharding_text.h"
 
@@ -87,9 +88,9 @@ ArrayRow spec_row(const Options& options, const RulesConfig& rules, const Mesh& 
   row.sharding = read_sharding(options, row.type, rules, mesh);
   row.spec = spec_text(mesh, row.sharding);
   row.copies = copy_count(mesh, row.sharding);
-  for (std::size_t dim = 0; dim < row.type.shape.size(); ++dim) {
-    const std::int64_t parts = part_count(row.sharding.dims[dim]);
-    row.local.push_back((row.type.shape[dim] + parts - 1) / parts);
+  row.cut = options.is_nested ? UnevenCut::nested : UnevenCut::flat;
+  for (const PieceDim& dim : piece_dims(row.sharding, row.type.shape, row.cut)) {
+    row.local.push_back(dim.piece());
   }
   return row;
 }

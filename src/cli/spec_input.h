@@ -3,6 +3,7 @@
 //
 //   shard-plan show --mesh data=2,model=4 --spec "P('data', None)" --shape 8,1024
 //   shard-plan show flax_guide --spec "[batch, embed]" --shape 8,1024    through the rules
+//   shard-plan show --mesh a=2,b=2 --spec "P(('a','b'))" --shape 5 --uneven nested
 //   shard-plan show flax_guide                                           their mesh
 //   shard-plan show --devices v5e-16                                     the hardware
 

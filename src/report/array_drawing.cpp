@@ -63,8 +63,11 @@ std::vector<std::string> notes(const Mesh& mesh, const Sharding& sharding,
                     " terms of a sum, not copies");
   }
   if (any_dim([](const PieceDim& dim) { return !dim.is_even(); })) {
+    const bool is_nested = dims.front().cut == UnevenCut::nested;
     notes.emplace_back(
-        "not even: JAX refuses this for arguments and results of jit and pads it inside");
+        is_nested
+            ? "not even: cut by one axis after the other, as PyTorch's DTensor does"
+            : "not even: JAX refuses this for arguments and results of jit and pads it inside");
   }
   if (any_dim([](const PieceDim& dim) { return dim.size == 0; })) {
     notes.emplace_back("the array has no elements");
@@ -75,8 +78,8 @@ std::vector<std::string> notes(const Mesh& mesh, const Sharding& sharding,
 }  // namespace
 
 Drawing array_drawing(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
-                      const DrawingLimits& limits, const Strokes& strokes) {
-  const std::vector<PieceDim> dims = piece_dims(sharding, shape);
+                      const DrawingLimits& limits, const Strokes& strokes, UnevenCut cut) {
+  const std::vector<PieceDim> dims = piece_dims(sharding, shape, cut);
   Axes together = copy_axes(mesh, sharding);
   together.insert(together.end(), sharding.unreduced.begin(), sharding.unreduced.end());
   GridWords words;

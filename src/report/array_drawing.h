@@ -8,11 +8,13 @@
 #include "mesh/mesh.h"
 #include "report/drawing.h"
 #include "report/strokes.h"
+#include "shard/pieces.h"
 #include "shard/sharding.h"
 
 namespace shard {
 
 Drawing array_drawing(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
-                      const DrawingLimits& limits, const Strokes& strokes);
+                      const DrawingLimits& limits, const Strokes& strokes,
+                      UnevenCut cut = UnevenCut::flat);
 
 }  // namespace shard

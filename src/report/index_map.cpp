@@ -30,8 +30,8 @@ IndexRow index_row(const Mesh& mesh, const Sharding& sharding, const Shape& shap
 }  // namespace
 
 std::vector<IndexRow> index_rows(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
-                                 std::int64_t most) {
-  const std::vector<PieceDim> dims = piece_dims(sharding, shape);
+                                 std::int64_t most, UnevenCut cut) {
+  const std::vector<PieceDim> dims = piece_dims(sharding, shape, cut);
   const std::int64_t count = mesh.device_count();
   std::vector<IndexRow> rows;
   for (std::int64_t position = 0; position < count; ++position) {
@@ -43,9 +43,9 @@ std::vector<IndexRow> index_rows(const Mesh& mesh, const Sharding& sharding, con
 }
 
 std::string index_text(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
-                       std::int64_t most) {
+                       std::int64_t most, UnevenCut cut) {
   Table table({{"device", true}, {"copy", true}, {"indices"}});
-  const std::vector<IndexRow> rows = index_rows(mesh, sharding, shape, most);
+  const std::vector<IndexRow> rows = index_rows(mesh, sharding, shape, most, cut);
   const bool has_left_out = static_cast<std::int64_t>(rows.size()) < mesh.device_count();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (has_left_out && i + 1 == rows.size()) table.add({"...", "...", "..."});

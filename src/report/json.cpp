@@ -203,7 +203,7 @@ Json pieces_json(const Plan& plan, const ArrayRow& row) {
     devices.push_back(plan.mesh.device_id(position));
   }
   Json pieces = Json::array();
-  const std::vector<PieceDim> dims = piece_dims(row.sharding, row.type.shape);
+  const std::vector<PieceDim> dims = piece_dims(row.sharding, row.type.shape, row.cut);
   for (const auto& [parts, devices] : devices_of) {
     Shape start;
     Shape shape;
@@ -219,7 +219,7 @@ Json pieces_json(const Plan& plan, const ArrayRow& row) {
 /// Which indices every device holds, in the order of the mesh.
 Json indices_json(const Plan& plan, const ArrayRow& row) {
   Json all = Json::array();
-  for (const IndexRow& one : index_rows(plan.mesh, row.sharding, row.type.shape, 0)) {
+  for (const IndexRow& one : index_rows(plan.mesh, row.sharding, row.type.shape, 0, row.cut)) {
     all.push_back({{"device", one.device}, {"copy", one.copy}, {"ranges", one.ranges}});
   }
   return all;
@@ -229,12 +229,12 @@ Json indices_json(const Plan& plan, const ArrayRow& row) {
 Json shown_json(const Plan& plan, const ArrayRow& row, bool has_indices) {
   Json array = array_json(row);
   if (row.name.empty()) {  // a spec of the command line
-    for (const char* key : {"path", "role", "dtype", "bytes", "bytes_per_device"}) {
+    for (const char* key : {"path", "role", "dtype", "bytes", "bytes_per_device"})
       array[key] = nullptr;
-    }
   }
   array["hlo_sharding"] = to_string(hlo_sharding(plan.mesh, row.sharding));
   array["sdy_sharding"] = sdy_sharding(plan.mesh, row.sharding);
+  if (row.cut == UnevenCut::nested) array["uneven"] = "nested";
   array["pieces"] = pieces_json(plan, row);
   if (has_indices) array["indices"] = indices_json(plan, row);
   return array;

@@ -281,6 +281,7 @@ constexpr KeyRow shown_keys[] = {
     {"dtype", "string|null", ""},
     {"hlo_sharding", "string", "as XLA writes it"},
     {"sdy_sharding", "string", "as Shardy writes it"},
+    {"uneven", "string", "nested; with --uneven nested"},
     {"indices", "array", "per device in the order of the mesh; with --indices"},
     {"indices[].device", "integer", ""},
     {"indices[].copy", "integer", "number of earlier devices with the same indices"},
@@ -380,6 +381,15 @@ void add_keys(Json& root, const std::string& prefix, const KeyRow (&rows)[N]) {
   }
 }
 
+/// Takes a key that is not always there out of those that an object must have.
+void make_optional(Json& object, std::string_view key) {
+  Json kept = Json::array();
+  for (const Json& one : object["required"]) {
+    if (one != key) kept.push_back(one);
+  }
+  object["required"] = std::move(kept);
+}
+
 /// Arrays of answers of `explain` below `prefix`.
 void add_answers(Json& root, const std::string& prefix) {
   add_keys(root, prefix, array_keys);
@@ -442,6 +452,13 @@ std::string json_output_schema() {
   add_keys(show, "arrays[].", shown_keys);
   add_keys(show, "", show_keys);
   show["properties"]["arrays"]["type"] = "array";
+  make_optional(show, "mesh_devices");
+  for (const char* key : {"uneven", "indices"}) {
+    make_optional(show["properties"]["arrays"]["items"], key);
+  }
+  for (const char* key : {"slice", "host", "chip", "core"}) {
+    make_optional(show["properties"]["mesh_devices"]["items"], key);
+  }
   Json run = document_schema("run");
   add_keys(run, "", run_keys);
   add_keys(run, "functions[].outputs[].", array_keys);

@@ -6,6 +6,7 @@
 #include "mesh/mesh.h"
 #include "report/drawing.h"
 #include "report/fitted_text.h"
+#include "shard/pieces.h"
 #include "shard/sharding.h"
 
 namespace shard {
@@ -30,6 +31,7 @@ std::string jax_refusal(const Sharding& sharding, const Shape& shape);
 
 /// Ours, for any array on any mesh: never empty, never refused (see array_drawing.h).
 std::string plain_picture(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
-                          const DrawingLimits& limits, const Page& page);
+                          const DrawingLimits& limits, const Page& page,
+                          UnevenCut cut = UnevenCut::flat);
 
 }  // namespace shard

@@ -5,19 +5,21 @@
 #include <vector>
 
 #include "shard/axes.h"
+#include "shard/pieces.h"
 #include "shard/sharding.h"
 
 namespace shard {
 
 /// Parts are equal as far as the size reaches: 5 in 4 parts is 2, 2, 1 and an empty one, as XLA
-/// pads.
+/// pads. A nested cut makes 2, 1, 1, 1 of them over two axes of 2.
 struct PieceDim {
   std::int64_t size = 0;  ///< negative: unknown
   std::int64_t parts = 1;
   Axes axes;  ///< those of more than one part, major first
+  UnevenCut cut = UnevenCut::flat;
 
-  /// Elements of a whole part.
-  std::int64_t piece() const { return (size + parts - 1) / parts; }
+  /// Elements of a whole part, the largest.
+  std::int64_t piece() const;
   bool is_even() const { return size < 0 || size % parts == 0; }
   std::int64_t start(std::int64_t part) const;
   std::int64_t stop(std::int64_t part) const;
@@ -32,7 +34,8 @@ struct PieceDim {
   std::int64_t offset(const Mesh& mesh, std::int64_t part) const;
 };
 
-std::vector<PieceDim> piece_dims(const Sharding& sharding, const Shape& shape);
+std::vector<PieceDim> piece_dims(const Sharding& sharding, const Shape& shape,
+                                 UnevenCut cut = UnevenCut::flat);
 
 /// The number, or `?` for an unknown size.
 std::string size_text(std::int64_t size);

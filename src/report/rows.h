@@ -7,6 +7,7 @@
 
 #include "report/plan.h"
 #include "report/why.h"
+#include "shard/pieces.h"
 
 namespace shard {
 
@@ -19,8 +20,9 @@ struct ArrayRow {
   Sharding sharding;
   std::string spec;  ///< effective, as Python prints it
   Shape local;
-  Bytes bytes;              ///< of one device
-  std::int64_t copies = 1;  ///< how many devices hold each piece
+  UnevenCut cut = UnevenCut::flat;  ///< of dims that do not divide
+  Bytes bytes;                      ///< of one device
+  std::int64_t copies = 1;          ///< how many devices hold each piece
   Clauses why;
   Location at;
   bool is_result = false;  ///< of `output_rows`

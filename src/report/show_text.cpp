@@ -102,7 +102,7 @@ std::string drawing(const Plan& plan, const ArrayRow& row, const ShowOptions& op
     return jax_picture(plan.mesh, row.sharding, shape, picture_options);
   }
   return plain_picture(plan.mesh, row.sharding, shape, limits_of(layout),
-                       {options.width, layout.color, &options.strokes()});
+                       {options.width, layout.color, &options.strokes()}, row.cut);
 }
 
 std::string strings_text(const Plan& plan, const ArrayRow& row) {
@@ -125,7 +125,8 @@ std::string array_text(const Plan& plan, const Shown& one, const ShowOptions& op
   text += drawing(plan, row, options, layout);
   if (options.indices) {
     constexpr std::int64_t most_rows = 64;
-    text += index_text(plan.mesh, row.sharding, row.type.shape, layout.unfold ? 0 : most_rows);
+    text +=
+        index_text(plan.mesh, row.sharding, row.type.shape, layout.unfold ? 0 : most_rows, row.cut);
   }
   return text;
 }
@@ -181,8 +182,8 @@ std::string show_svg(const Plan& plan, const std::vector<ArrayRow>& chosen,
   }
   for (const Shown& one : shown_arrays(plan, chosen, options, layout)) {
     drawings.push_back(
-        {caption(plan, one, false),
-         array_drawing(plan.mesh, one.row->sharding, one.row->type.shape, limits, box_strokes)});
+        {caption(plan, one, false), array_drawing(plan.mesh, one.row->sharding, one.row->type.shape,
+                                                  limits, box_strokes, one.row->cut)});
   }
   return svg_document(drawings);
 }

@@ -9,9 +9,13 @@
 
 #include <vector>
 
+#include "shard/axes.h"
 #include "shard/pieces.h"
 
 namespace shard {
+
+/// The range of one part of a dim, numbered row-major over its axes.
+PieceRange nested_range(std::int64_t size, const Axes& axes, std::int64_t part);
 
 /// The range of every dim on the device at `position`; pieces that come late are short or empty.
 /// Every cut makes pieces of the size rounded up. The sharding must leave nothing unreduced.

@@ -19,6 +19,10 @@ struct PieceRange {
   friend bool operator==(const PieceRange&, const PieceRange&) = default;
 };
 
+/// Where a dim that does not divide is cut: at once into as many pieces as all its axes make, as
+/// JAX does (`piece_at`), or by one axis after the other, as DTensor does (`nested_piece_at`).
+enum class UnevenCut { flat, nested };
+
 /// False for a value that is an unreduced sum: each device holds a term of it, not a piece.
 bool has_pieces(const Sharding& sharding);
 
