@@ -18,10 +18,10 @@ struct IndexRow {
 
 /// One per device in the order of the mesh, at most `most` and the last; 0: all.
 std::vector<IndexRow> index_rows(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
-                                 std::int64_t most, UnevenCut cut);
+                                 std::int64_t most, UnevenCut cut = UnevenCut::flat);
 
 /// A table: device, copy, `[4:8, :]`.
 std::string index_text(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
-                       std::int64_t most, UnevenCut cut);
+                       std::int64_t most, UnevenCut cut = UnevenCut::flat);
 
 }  // namespace shard
