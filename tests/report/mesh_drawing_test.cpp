@@ -7,6 +7,7 @@
 #include "mesh/device_place.h"
 #include "report/fitted_text.h"
 #include "report/index_map.h"
+#include "report/piece_dim.h"
 #include "report/svg.h"
 
 using namespace shard;
@@ -128,6 +129,32 @@ node 1 │   4      5      6      7   │
        └────────────────────────────┘
 boxes: hosts of 8 devices
 )");
+}
+
+TEST_CASE("a nested cut goes by one axis after the other in the index map") {
+  const Mesh mesh = mesh_on("", {{"a", 2}, {"b", 2}});
+  Sharding sharding;
+  sharding.dims = {{{mesh.full(0), mesh.full(1)}}, {}};
+  CHECK(index_text(mesh, sharding, {5, 3}, 0, UnevenCut::nested) == R"(device  copy  indices
+     0     0  [0:2, :]
+     1     0  [2:3, :]
+     2     0  [3:4, :]
+     3     0  [4:5, :]
+)");
+}
+
+TEST_CASE("split dims count the sizes of a nested cut") {
+  const Mesh mesh = mesh_on("", {{"a", 4}, {"b", 3}});
+  Sharding sharding;
+  sharding.dims = {{{mesh.full(0), mesh.full(1)}}};
+  const auto split = [&](std::int64_t size, UnevenCut cut) {
+    return piece_dims(sharding, {size}, cut).front().split_text();
+  };
+  CHECK(split(24, UnevenCut::nested) == "12 x 2");
+  CHECK(split(10, UnevenCut::nested) == "12 x 1 (10 whole, 2 empty)");
+  CHECK(split(19, UnevenCut::nested) == "12 x 2 (8 whole, 3 of 1, 1 empty)");
+  CHECK(split(19, UnevenCut::flat) == "12 x 2 (9 whole, 1 of 1, 2 empty)");
+  CHECK(split(0, UnevenCut::flat) == "12 x 0");
 }
 
 TEST_CASE("the index map counts copies") {
