@@ -51,12 +51,12 @@ struct Options {
 
   bool jax_style = false;
   bool bare = false;
-  std::string spec;      ///< of --spec; empty: arrays of a model
-  std::string shape;     ///< of --shape
+  std::string spec;        ///< of --spec; empty: arrays of a model
+  std::string shape;       ///< of --shape
   bool is_nested = false;  ///< --uneven nested
   bool indices = false;
   bool strings = false;
-  std::string svg;       ///< file; empty: none
+  std::string svg;  ///< file; empty: none
   bool ascii = false;
 
   int workers = 0;         ///< 0: one per core allowed
