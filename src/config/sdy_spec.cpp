@@ -96,6 +96,7 @@ class SdyParser {
     const std::size_t start = cursor_.offset();
     SdyAxis axis;
     axis.name = cursor_.take_until("\"");
+    if (axis.name.empty()) fail("an axis has an empty name, expected the name of a mesh axis");
     axis.at = cursor_.place(start, axis.name.size());
     expect('"');
     if (!cursor_.take(':')) return axis;

@@ -45,6 +45,10 @@ TEST_CASE("what no PartitionSpec says is refused with its place") {
   CHECK(read(R"(<@mesh, [{"x"}], unreduce={"y"}>)") ==
         "rules.yaml:3:22: error: 'unreduce' is not part of a sharding [spec-syntax]\n"
         "  hint: did you mean 'unreduced'? valid: replicated, unreduced");
+  CHECK(read(R"(<@mesh, [{""}]>)") ==
+        "rules.yaml:3:16: error: an axis has an empty name, expected the name of a mesh axis "
+        "[spec-syntax]\n"
+        "  hint: Shardy writes <@mesh, [{\"data\"}, {}]>");
   CHECK(read("<@mesh [{}]>") ==
         "rules.yaml:3:12: error: found '[', expected ',' [spec-syntax]\n"
         "  hint: Shardy writes <@mesh, [{\"data\"}, {}]>");
