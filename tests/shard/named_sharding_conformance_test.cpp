@@ -286,14 +286,8 @@ void compare_lowered(Conformance& conformance, const json& one) {
   CHECK(read_hlo_sharding(to_string_v1(hlo)) == hlo);
 }
 
-void compare(const std::string& kind, void (*compare_one)(Conformance&, const json&)) {
-  const std::optional<json> recording = read_goldens("semantics/named_sharding.json");
-  if (!recording) return;
-  Conformance conformance("semantics/named_sharding.json " + kind);
-  for (const json& one : *recording) {
-    if (one.at("kind") == kind) compare_one(conformance, one);
-  }
-  CHECK(conformance.matched() == conformance.total());
+void compare(const std::string& kind, CompareOne compare_one) {
+  compare_kind("semantics/named_sharding.json", kind, compare_one);
 }
 
 }  // namespace

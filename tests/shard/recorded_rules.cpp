@@ -1,5 +1,7 @@
 #include "recorded_rules.h"
 
+#include <doctest/doctest.h>
+
 #include <array>
 #include <set>
 
@@ -97,6 +99,16 @@ std::string repeated_axis(const json& target) {
 }
 
 }  // namespace
+
+void compare_kind(const std::string& file, const std::string& kind, CompareOne compare_one) {
+  const std::optional<json> recording = read_goldens(file);
+  if (!recording) return;
+  Conformance conformance(file + ' ' + kind);
+  for (const json& one : *recording) {
+    if (one.at("kind") == kind) compare_one(conformance, one);
+  }
+  CHECK(conformance.matched() == conformance.total());
+}
 
 Read<SpecConfig> read_names(const json& recorded) {
   return attempt<SpecConfig>([&](Diagnostics&) {

@@ -15,6 +15,13 @@ struct Read {
   explicit operator bool() const { return value.has_value(); }
 };
 
+/// Asks one recorded case of ours and notes what came out.
+using CompareOne = void (*)(Conformance& conformance, const json& one);
+
+/// All cases of one kind in a recording: a test fails unless every one matches. Nothing where there
+/// is no recording.
+void compare_kind(const std::string& file, const std::string& kind, CompareOne compare_one);
+
 /// Names of an array's dims: null, a list, or the entries of a `{"P": [...]}`.
 Read<SpecConfig> read_names(const json& recorded);
 
