@@ -9,7 +9,23 @@
 
 namespace shard {
 
-enum class DType : std::uint8_t { f32, bf16, f16, f64, i32, i64, u32, boolean };
+enum class DType : std::uint8_t {
+  f32,
+  bf16,
+  f16,
+  f64,
+  i32,
+  i64,
+  u32,
+  boolean,
+  i8,
+  i16,
+  u8,
+  u16,
+  u64,
+  f8_e4m3fn,  ///< no infinities, one NaN: what lies beyond 448 is NaN
+  f8_e5m2,
+};
 
 struct DTypeInfo {
   DType dtype;
@@ -18,6 +34,7 @@ struct DTypeInfo {
   std::string_view safetensors;  ///< `F32`
   int bytes;                     ///< of one element
   bool is_float;
+  bool is_signed;
 };
 
 /// All element types, in enum order.

@@ -79,7 +79,7 @@ class HeaderReader {
     const std::optional<DType> known = dtype_of(dtype->scalar);
     if (!known) {
       fail(dtype->at, "'" + entry.key + "' has dtype '" + dtype->scalar + "', which is not read",
-           did_you_mean(dtype->scalar, dtype_names(), "dtypes"));
+           did_you_mean(dtype->scalar, dtype_names(), "dtypes", dtype_table().size()));
       return std::nullopt;
     }
     made.type.dtype = *known;

@@ -104,7 +104,7 @@ std::optional<DType> read_dtype(const TextNode& node, Diagnostics& diagnostics) 
   std::vector<std::string> names;
   for (const DTypeInfo& row : dtype_table()) names.emplace_back(row.name);
   diagnostics.error("unknown-dtype", node.at, "'" + node.scalar + "' is not an element type",
-                    did_you_mean(node.scalar, names, "element types"));
+                    did_you_mean(node.scalar, names, "element types", names.size()));
   return std::nullopt;
 }
 

@@ -60,7 +60,7 @@ std::optional<DType> ArrayReader::dtype(const TextNode& node) {
     names.emplace_back(row.numpy_name);
   }
   diagnostics_.error("unknown-dtype", node.at, "element type '" + node.scalar + "' is not known",
-                     did_you_mean(node.scalar, names));
+                     did_you_mean(node.scalar, names, "valid", names.size()));
   return std::nullopt;
 }
 

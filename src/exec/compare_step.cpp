@@ -171,6 +171,8 @@ double comparison_tolerance(DType dtype) {
   if (!info(dtype).is_float) return 0;
   if (dtype == DType::bf16) return 0x1p-6;
   if (dtype == DType::f16) return 0x1p-9;
+  if (dtype == DType::f8_e4m3fn) return 0x1p-2;
+  if (dtype == DType::f8_e5m2) return 0x1p-1;
   return dtype == DType::f32 ? 1e-5 : 1e-10;
 }
 

@@ -1,5 +1,6 @@
 #include "exec/element.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -22,7 +23,7 @@ Integer saturate(double x) {
   return static_cast<Integer>(x);
 }
 
-/// Rounds to odd on the way to float32, so that the second rounding to 16 bits is a single one.
+/// Rounds to odd on the way to float32, so that the second rounding to fewer bits is a single one.
 float narrow_to_odd(double x) {
   const float nearest = static_cast<float>(x);
   if (!std::isfinite(nearest) || static_cast<double>(nearest) == x) return nearest;
@@ -38,6 +39,10 @@ T from_double(double x) {
     return to_bfloat16(narrow_to_odd(x));
   } else if constexpr (std::is_same_v<T, Float16>) {
     return to_float16(narrow_to_odd(x));
+  } else if constexpr (std::is_same_v<T, Float8E4M3>) {
+    return to_float8_e4m3(narrow_to_odd(x));
+  } else if constexpr (std::is_same_v<T, Float8E5M2>) {
+    return to_float8_e5m2(narrow_to_odd(x));
   } else if constexpr (std::is_same_v<T, bool>) {
     return x != 0;
   } else if constexpr (std::is_floating_point_v<T>) {
@@ -49,10 +54,10 @@ T from_double(double x) {
 
 template <class T>
 double to_double(T x) {
-  if constexpr (std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>) {
-    return static_cast<double>(widen(x));
-  } else {
+  if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<double>(x);
+  } else {
+    return static_cast<double>(widen(x));
   }
 }
 
@@ -79,7 +84,7 @@ constexpr ElementRow row(DType dtype) {
   return {dtype, read_all<T>, write_all<T>};
 }
 
-constexpr std::array<ElementRow, 8> rows = {{
+constexpr std::array<ElementRow, 15> rows = {{
     row<float>(DType::f32),
     row<BFloat16>(DType::bf16),
     row<Float16>(DType::f16),
@@ -88,6 +93,13 @@ constexpr std::array<ElementRow, 8> rows = {{
     row<std::int64_t>(DType::i64),
     row<std::uint32_t>(DType::u32),
     row<bool>(DType::boolean),
+    row<std::int8_t>(DType::i8),
+    row<std::int16_t>(DType::i16),
+    row<std::uint8_t>(DType::u8),
+    row<std::uint16_t>(DType::u16),
+    row<std::uint64_t>(DType::u64),
+    row<Float8E4M3>(DType::f8_e4m3fn),
+    row<Float8E5M2>(DType::f8_e5m2),
 }};
 
 constexpr bool rows_in_enum_order() {
@@ -97,6 +109,51 @@ constexpr bool rows_in_enum_order() {
   return true;
 }
 static_assert(rows_in_enum_order(), "one row per DType, in enum order");
+
+/// How an 8-bit float is laid out. `largest` is the code of the largest number, `beyond` the code
+/// of what lies above it, `nan` the code of NaN, all without sign.
+struct Float8Layout {
+  int mantissa_bits;
+  int bias;
+  std::uint32_t largest, beyond, nan;
+};
+constexpr Float8Layout e4m3 = {3, 7, 0x7e, 0x7f, 0x7f};
+constexpr Float8Layout e5m2 = {2, 15, 0x7b, 0x7c, 0x7e};
+
+std::uint8_t encode_float8(float x, const Float8Layout& layout) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t sign = (bits >> 24) & 0x80U;
+  const std::uint32_t magnitude = bits & 0x7fffffffU;
+  if (magnitude > 0x7f800000U) return static_cast<std::uint8_t>(sign | layout.nan);
+  const int smallest_exponent = 1 - layout.bias;  // of the normal numbers
+  const float absolute = std::bit_cast<float>(magnitude);
+  if (absolute < std::ldexp(1.0F, smallest_exponent)) {  // a whole number of the smallest steps
+    const float steps =
+        std::nearbyint(std::ldexp(absolute, layout.mantissa_bits - smallest_exponent));
+    return static_cast<std::uint8_t>(sign | static_cast<std::uint32_t>(steps));
+  }
+  const int dropped = 23 - layout.mantissa_bits;
+  const std::uint32_t half = (1U << (dropped - 1)) - 1U + ((magnitude >> dropped) & 1U);
+  const std::uint32_t code =
+      ((magnitude + half) >> dropped) -
+      (static_cast<std::uint32_t>(127 - layout.bias) << layout.mantissa_bits);
+  return static_cast<std::uint8_t>(sign | (code > layout.largest ? layout.beyond : code));
+}
+
+float decode_float8(std::uint8_t bits, const Float8Layout& layout) {
+  const std::uint32_t code = bits & 0x7fU;
+  const float sign = (bits & 0x80U) != 0 ? -1.0F : 1.0F;
+  if (code > layout.largest) {
+    const bool is_infinite = code == layout.beyond && layout.beyond != layout.nan;
+    return is_infinite ? sign * std::numeric_limits<float>::infinity()
+                       : std::numeric_limits<float>::quiet_NaN();
+  }
+  const int exponent = static_cast<int>(code >> layout.mantissa_bits);
+  const int fraction = static_cast<int>(code & ((1U << layout.mantissa_bits) - 1U));
+  const int leading = exponent == 0 ? 0 : 1 << layout.mantissa_bits;
+  const int power = std::max(exponent, 1) - layout.bias - layout.mantissa_bits;
+  return sign * std::ldexp(static_cast<float>(leading + fraction), power);
+}
 
 const ElementRow& row_of(DType dtype) { return rows[static_cast<std::size_t>(dtype)]; }
 
@@ -127,6 +184,11 @@ Float16 to_float16(float x) {
   const std::uint32_t rounded = magnitude + 0xfffU + ((magnitude >> 13) & 1U);
   return {static_cast<std::uint16_t>(sign | ((rounded - 0x38000000U) >> 13))};
 }
+
+float widen(Float8E4M3 x) { return decode_float8(x.bits, e4m3); }
+float widen(Float8E5M2 x) { return decode_float8(x.bits, e5m2); }
+Float8E4M3 to_float8_e4m3(float x) { return {encode_float8(x, e4m3)}; }
+Float8E5M2 to_float8_e5m2(float x) { return {encode_float8(x, e5m2)}; }
 
 void widen_floats(DType dtype, const std::byte* from, float* to, std::size_t count) {
   SHARD_CHECK(computes_in_f32(dtype), "only 32-bit and 16-bit floats are widened");

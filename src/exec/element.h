@@ -33,6 +33,20 @@ inline BFloat16 to_bfloat16(float x) {
 float widen(Float16 x);
 Float16 to_float16(float x);
 
+/// The 8-bit floats of the OCP standard: 4 exponent bits without infinities, 5 with them.
+struct Float8E4M3 {
+  std::uint8_t bits = 0;
+};
+struct Float8E5M2 {
+  std::uint8_t bits = 0;
+};
+
+float widen(Float8E4M3 x);
+float widen(Float8E5M2 x);
+/// Beyond the largest number: NaN for e4m3, infinity for e5m2.
+Float8E4M3 to_float8_e4m3(float x);
+Float8E5M2 to_float8_e5m2(float x);
+
 /// Widens `count` elements of f32, bf16 or f16 to float32. Other dtypes are a bug.
 void widen_floats(DType dtype, const std::byte* from, float* to, std::size_t count);
 /// Rounds `count` float32 numbers to f32, bf16 or f16.

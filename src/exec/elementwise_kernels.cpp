@@ -8,6 +8,8 @@
 #include "exec/element.h"
 #include "exec/kernel.h"
 #include "exec/simd.h"
+#include "exec/special_functions.h"
+#include "exec/whole_numbers.h"
 
 namespace shard {
 namespace {
@@ -44,9 +46,19 @@ std::int64_t divide_integers(std::int64_t a, std::int64_t b) {
   return b == -1 ? wrapping(0U - bits_of(a)) : a / b;
 }
 
+std::int64_t remainder_of_integers(std::int64_t a, std::int64_t b) {
+  if (b == 0) return a;  // as XLA defines it
+  return b == -1 ? 0 : a % b;
+}
+
+/// A function of one real number.
+constexpr ElementwiseRow real_row(Op op, Number number) {
+  return {op, nullptr, nullptr, number, nullptr};
+}
+
 using L = ElementwiseLoops;
 
-constexpr std::array<ElementwiseRow, 26> rows = {{
+constexpr std::array<ElementwiseRow, 50> rows = {{
     {Op::relu, &L::relu, nullptr, [](double x, double) { return x < 0 ? 0.0 : x; },
      [](std::int64_t x, std::int64_t) { return std::max<std::int64_t>(x, 0); }},
     {Op::negate, &L::negate, nullptr, [](double x, double) { return -x; },
@@ -87,6 +99,32 @@ constexpr std::array<ElementwiseRow, 26> rows = {{
      [](std::int64_t x, std::int64_t value) { return wrapping(bits_of(x) * bits_of(value)); }},
     {Op::shift, &L::shift, nullptr, [](double x, double value) { return x + value; },
      [](std::int64_t x, std::int64_t value) { return wrapping(bits_of(x) + bits_of(value)); }},
+    real_row(Op::expm1, [](double x, double) { return std::expm1(x); }),
+    real_row(Op::log1p, [](double x, double) { return std::log1p(x); }),
+    real_row(Op::exp2, [](double x, double) { return std::exp2(x); }),
+    real_row(Op::erf, [](double x, double) { return std::erf(x); }),
+    real_row(Op::erfc, [](double x, double) { return std::erfc(x); }),
+    real_row(Op::erf_inv, [](double x, double) { return erf_inverse(x); }),
+    real_row(Op::lgamma, [](double x, double) { return log_gamma(x); }),
+    real_row(Op::polygamma,
+             [](double x, double order) { return polygamma(static_cast<std::int64_t>(order), x); }),
+    real_row(Op::cbrt, [](double x, double) { return std::cbrt(x); }),
+    real_row(Op::tan, [](double x, double) { return std::tan(x); }),
+    real_row(Op::asin, [](double x, double) { return std::asin(x); }),
+    real_row(Op::acos, [](double x, double) { return std::acos(x); }),
+    real_row(Op::atan, [](double x, double) { return std::atan(x); }),
+    real_row(Op::sinh, [](double x, double) { return std::sinh(x); }),
+    real_row(Op::cosh, [](double x, double) { return std::cosh(x); }),
+    real_row(Op::asinh, [](double x, double) { return std::asinh(x); }),
+    real_row(Op::acosh, [](double x, double) { return std::acosh(x); }),
+    real_row(Op::atanh, [](double x, double) { return std::atanh(x); }),
+    real_row(Op::floor, [](double x, double) { return std::floor(x); }),
+    real_row(Op::ceil, [](double x, double) { return std::ceil(x); }),
+    real_row(Op::round, [](double x, double) { return std::nearbyint(x); }),
+    real_row(Op::round_away, [](double x, double) { return std::round(x); }),
+    {Op::remainder, nullptr, nullptr, [](double x, double y) { return std::fmod(x, y); },
+     remainder_of_integers},
+    real_row(Op::atan2, [](double y, double x) { return std::atan2(y, x); }),
 }};
 
 const ElementwiseRow* row_of(Op op) {
@@ -131,8 +169,8 @@ void run_row(const ElementwisePlan& plan, const float* a, const float* b, float*
     (elementwise_loops().*plan.row->binary)(a, b, out, count);
   } else {
     for (std::size_t i = 0; i < count; ++i) {
-      out[i] = static_cast<float>(
-          plan.row->number(static_cast<double>(a[i]), static_cast<double>(b[i])));
+      const double second = plan.operands == 2 ? static_cast<double>(b[i]) : plan.value;
+      out[i] = static_cast<float>(plan.row->number(static_cast<double>(a[i]), second));
     }
   }
 }
@@ -175,6 +213,39 @@ Kernel integer_kernel(ElementwisePlan plan) {
       [plan](const KernelCall& call) { run_plain<T, std::int64_t>(plan, plan.row->integer, call); };
 }
 
+/// Integers whose values 64 signed bits hold.
+struct IntegerRow {
+  DType dtype;
+  Kernel (*make)(ElementwisePlan plan);
+};
+constexpr std::array<IntegerRow, 7> integer_rows = {{
+    {DType::i32, integer_kernel<std::int32_t>},
+    {DType::i64, integer_kernel<std::int64_t>},
+    {DType::u32, integer_kernel<std::uint32_t>},
+    {DType::i8, integer_kernel<std::int8_t>},
+    {DType::i16, integer_kernel<std::int16_t>},
+    {DType::u8, integer_kernel<std::uint8_t>},
+    {DType::u16, integer_kernel<std::uint16_t>},
+}};
+
+/// Floats without a loop of their own: computed as doubles, rounded once.
+Kernel small_float_kernel(ElementwisePlan plan) {
+  return [plan](const KernelCall& call) {
+    double* in[2] = {};
+    for (std::size_t i = 0; i < plan.operands; ++i) {
+      const std::size_t count = plan.is_scalar[i] ? 1 : plan.count;
+      in[i] = call.scratch.take_array<double>(count);
+      to_doubles(plan.dtype, call.operands[i], in[i], count);
+    }
+    double* out = call.scratch.take_array<double>(plan.count);
+    for (std::size_t i = 0; i < plan.count; ++i) {
+      const double second = plan.operands == 2 ? in[1][plan.is_scalar[1] ? 0 : i] : plan.value;
+      out[i] = plan.row->number(in[0][plan.is_scalar[0] ? 0 : i], second);
+    }
+    from_doubles(out, plan.dtype, call.results[0], plan.count);
+  };
+}
+
 ElementwisePlan plan_elementwise(const KernelSite& site) {
   ElementwisePlan plan;
   plan.row = row_of(site.op);
@@ -186,37 +257,10 @@ ElementwisePlan plan_elementwise(const KernelSite& site) {
     plan.is_scalar[i] = plan.count > 1 && element_count(site.operands[i].shape) == 1;
   }
   if (site.attributes.has("value")) plan.value = site.attributes.number("value");
+  if (site.attributes.has("order")) {
+    plan.value = static_cast<double>(site.attributes.integer("order"));
+  }
   return plan;
-}
-
-template <class T>
-void widen_integers(const std::byte* from, std::int64_t* to, std::size_t count) {
-  const T* data = reinterpret_cast<const T*>(from);
-  for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<std::int64_t>(data[i]);
-}
-
-template <class T>
-void cut_integers(const std::int64_t* from, std::byte* to, std::size_t count) {
-  T* data = reinterpret_cast<T*>(to);
-  for (std::size_t i = 0; i < count; ++i) data[i] = static_cast<T>(from[i]);
-}
-
-struct IntegerRow {
-  DType dtype;
-  void (*widen)(const std::byte*, std::int64_t*, std::size_t);
-  void (*cut)(const std::int64_t*, std::byte*, std::size_t);
-};
-constexpr std::array<IntegerRow, 4> integer_rows = {{
-    {DType::i32, widen_integers<std::int32_t>, cut_integers<std::int32_t>},
-    {DType::i64, widen_integers<std::int64_t>, cut_integers<std::int64_t>},
-    {DType::u32, widen_integers<std::uint32_t>, cut_integers<std::uint32_t>},
-    {DType::boolean, widen_integers<bool>, cut_integers<bool>},
-}};
-
-const IntegerRow* integer_row(DType dtype) {
-  const auto row = std::find_if(integer_rows.begin(), integer_rows.end(),
-                                [&](const IntegerRow& r) { return r.dtype == dtype; });
-  return row == integer_rows.end() ? nullptr : &*row;
 }
 
 /// Tiles of `Wide` numbers between two dtypes.
@@ -245,11 +289,11 @@ KernelResult make_elementwise(const KernelSite& site) {
     return
         [plan](const KernelCall& call) { run_plain<double, double>(plan, plan.row->number, call); };
   }
-  if (plan.row->integer == nullptr) return describe(site);
-  if (plan.dtype == DType::i32) return integer_kernel<std::int32_t>(plan);
-  if (plan.dtype == DType::u32) return integer_kernel<std::uint32_t>(plan);
-  if (plan.dtype == DType::i64) return integer_kernel<std::int64_t>(plan);
-  return describe(site);
+  if (info(plan.dtype).is_float) return small_float_kernel(plan);
+  const auto integer = std::find_if(integer_rows.begin(), integer_rows.end(),
+                                    [&](const IntegerRow& r) { return r.dtype == plan.dtype; });
+  if (plan.row->integer == nullptr || integer == integer_rows.end()) return describe(site);
+  return integer->make(plan);
 }
 
 KernelResult make_convert(const KernelSite& site) {
@@ -266,9 +310,15 @@ KernelResult make_convert(const KernelSite& site) {
           round_floats(wide, to, data, n);
         });
   }
-  const IntegerRow *integers = integer_row(from), *target = integer_row(to);
-  if (integers != nullptr && target != nullptr) {  // integers wrap among themselves
-    return convert_kernel<std::int64_t>(from, to, count, integers->widen, target->cut);
+  if (!info(from).is_float && !info(to).is_float) {  // integers wrap among themselves
+    return convert_kernel<std::int64_t>(
+        from, to, count,
+        [from](const std::byte* data, std::int64_t* wide, std::size_t n) {
+          to_integers(from, data, wide, n);
+        },
+        [to](const std::int64_t* wide, std::byte* data, std::size_t n) {
+          from_integers(wide, to, data, n);
+        });
   }
   return convert_kernel<double>(
       from, to, count,

@@ -51,6 +51,9 @@ std::span<const KernelRow> kernel_table();
 /// Copies `bytes` from the operand to the result; nothing when they are one place.
 Kernel copy_kernel(std::size_t bytes);
 
+/// Fills `count` elements with copies of the first `size` bytes of `pattern`.
+void fill_elements(std::byte* to, const std::byte* pattern, std::size_t size, std::size_t count);
+
 /// "dot of f32[4,8] and i32[8,2]": how refusals name a site.
 std::string describe(const KernelSite& site);
 
@@ -63,6 +66,26 @@ KernelResult make_constrain(const KernelSite& site);  // structure_kernels.cpp
 KernelResult make_transpose(const KernelSite& site);
 KernelResult make_broadcast(const KernelSite& site);
 KernelResult make_constant(const KernelSite& site);
-KernelResult make_update(const KernelSite& site);  // update_kernels.cpp
+KernelResult make_update(const KernelSite& site);     // update_kernels.cpp
+KernelResult make_predicate(const KernelSite& site);  // predicate_kernels.cpp
+KernelResult make_select(const KernelSite& site);
+KernelResult make_clamp(const KernelSite& site);
+KernelResult make_bits(const KernelSite& site);             // bit_kernels.cpp
+KernelResult make_truth_reduction(const KernelSite& site);  // reduction_kernels.cpp
+KernelResult make_cumulative(const KernelSite& site);       // line_kernels.cpp
+KernelResult make_linear_recurrence(const KernelSite& site);
+KernelResult make_arg_extremum(const KernelSite& site);
+KernelResult make_sort(const KernelSite& site);
+KernelResult make_top_k(const KernelSite& site);
+KernelResult make_iota(const KernelSite& site);  // slice_kernels.cpp
+KernelResult make_reshape(const KernelSite& site);
+KernelResult make_slice(const KernelSite& site);
+KernelResult make_concatenate(const KernelSite& site);
+KernelResult make_pad(const KernelSite& site);
+KernelResult make_reverse(const KernelSite& site);
+KernelResult make_dynamic_slice(const KernelSite& site);
+KernelResult make_dynamic_update_slice(const KernelSite& site);
+KernelResult make_gather(const KernelSite& site);  // index_kernels.cpp
+KernelResult make_scatter(const KernelSite& site);
 
 }  // namespace shard

@@ -229,4 +229,11 @@ KernelResult make_reduction(const KernelSite& site) {
   return describe(site);
 }
 
+KernelResult make_truth_reduction(const KernelSite& site) {
+  // A truth value is a byte of 0 or 1: `and` is the smallest, `or` the largest.
+  const Folding<std::uint8_t> folding = site.op == Op::reduce_and ? plain<std::uint8_t, Smallest>(1)
+                                                                  : plain<std::uint8_t, Largest>(0);
+  return plain_kernel(plan_reduction(site), folding);
+}
+
 }  // namespace shard

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "exec/element.h"
+#include "exec/reference_rows.h"
 
 namespace shard {
 namespace {
@@ -80,6 +81,11 @@ void sign(const Call& c) {
 }
 void convert(const Call& c) {  // rounds: that is what the op means
   const DType to = c.results[0].type.dtype;
+  const bool is_whole = !info(c.operands[0]->type.dtype).is_float && !info(to).is_float;
+  if (is_whole && to != DType::boolean) {  // integers wrap, which `evaluate` does
+    c.results[0].values = c.values(0);
+    return;
+  }
   std::vector<std::byte> rounded(static_cast<std::size_t>(bytes_of(c.results[0].type).count()));
   from_doubles(c.values(0).data(), to, rounded.data(), c.values(0).size());
   to_doubles(to, rounded.data(), c.results[0].values.data(), c.values(0).size());
@@ -255,17 +261,22 @@ void constant(const Call& c) {
   std::fill(c.results[0].values.begin(), c.results[0].values.end(), c.attributes.number("value"));
 }
 
-// Optimizer updates, as ops/update_ops.h defines them.
+// Optimizer updates, as ops/update_ops.h defines them. `fixed` operands come before the rate.
+
+double learning_rate(const Call& c, std::size_t fixed) {
+  const double rate = c.attributes.number("learning_rate");
+  return c.operands.size() > fixed ? rate * c.values(fixed)[0] : rate;
+}
 
 void sgd_update(const Call& c) {
-  const double rate = c.attributes.number("learning_rate");
+  const double rate = learning_rate(c, 2);
   for (std::size_t i = 0; i < c.values(0).size(); ++i) {
     c.results[0].values[i] = c.values(0)[i] - rate * c.values(1)[i];
   }
 }
 
 void momentum_update(const Call& c) {
-  const double rate = c.attributes.number("learning_rate"), decay = c.attributes.number("decay");
+  const double rate = learning_rate(c, 3), decay = c.attributes.number("decay");
   const bool nesterov = c.attributes.integer("nesterov") == 1;
   for (std::size_t i = 0; i < c.values(0).size(); ++i) {
     const double gradient = c.values(2)[i];
@@ -279,7 +290,7 @@ void adam_update(const Call& c) {
   const Attributes& a = c.attributes;
   const double b1 = a.number("b1"), b2 = a.number("b2"), count = c.values(4)[0];
   const double eps = a.number("eps"), eps_root = a.number("eps_root");
-  const double rate = a.number("learning_rate"), weight_decay = a.number("weight_decay");
+  const double rate = learning_rate(c, 5), weight_decay = a.number("weight_decay");
   const double left1 = 1 - std::pow(b1, count), left2 = 1 - std::pow(b2, count);
   for (std::size_t i = 0; i < c.values(0).size(); ++i) {
     const double p = c.values(0)[i], gradient = c.values(3)[i];
@@ -326,14 +337,83 @@ constexpr std::array<ReferenceRow, static_cast<std::size_t>(Op::count_)> rows = 
     {Op::equal_mask, equal_mask},
     {Op::scale, scale},
     {Op::shift, shift},
+    {Op::expm1, reference::expm1},
+    {Op::log1p, reference::log1p},
+    {Op::exp2, reference::exp2},
+    {Op::erf, reference::erf},
+    {Op::erfc, reference::erfc},
+    {Op::erf_inv, reference::erf_inv},
+    {Op::lgamma, reference::lgamma},
+    {Op::polygamma, reference::polygamma},
+    {Op::cbrt, reference::cbrt},
+    {Op::tan, reference::tan},
+    {Op::asin, reference::asin},
+    {Op::acos, reference::acos},
+    {Op::atan, reference::atan},
+    {Op::sinh, reference::sinh},
+    {Op::cosh, reference::cosh},
+    {Op::asinh, reference::asinh},
+    {Op::acosh, reference::acosh},
+    {Op::atanh, reference::atanh},
+    {Op::floor, reference::floor},
+    {Op::ceil, reference::ceil},
+    {Op::round, reference::round_even},
+    {Op::round_away, reference::round_away},
+    {Op::remainder, reference::remainder},
+    {Op::atan2, reference::atan2},
+    {Op::eq, reference::eq},
+    {Op::ne, reference::ne},
+    {Op::lt, reference::lt},
+    {Op::le, reference::le},
+    {Op::gt, reference::gt},
+    {Op::ge, reference::ge},
+    {Op::is_finite, reference::is_finite},
+    {Op::bitwise_and, reference::bitwise_and},
+    {Op::bitwise_or, reference::bitwise_or},
+    {Op::bitwise_xor, reference::bitwise_xor},
+    {Op::bitwise_not, reference::bitwise_not},
+    {Op::shift_left, reference::shift_left},
+    {Op::shift_right_arithmetic, reference::shift_right_arithmetic},
+    {Op::shift_right_logical, reference::shift_right_logical},
+    {Op::population_count, reference::population_count},
+    {Op::count_leading_zeros, reference::count_leading_zeros},
+    {Op::select, reference::select},
+    {Op::clamp, reference::clamp},
     {Op::reduce_sum, reduce_sum},
     {Op::reduce_max, reduce_max},
     {Op::reduce_min, reduce_min},
     {Op::reduce_prod, reduce_prod},
+    {Op::reduce_and, reference::reduce_and},
+    {Op::reduce_or, reference::reduce_or},
+    {Op::argmax, reference::argmax},
+    {Op::argmin, reference::argmin},
+    {Op::cumsum, reference::cumsum},
+    {Op::cumprod, reference::cumprod},
+    {Op::cummax, reference::cummax},
+    {Op::cummin, reference::cummin},
+    {Op::cumlogsumexp, reference::cumlogsumexp},
+    {Op::linear_recurrence, reference::linear_recurrence},
+    {Op::sort, reference::sort},
+    {Op::top_k, reference::top_k},
     {Op::constrain, constrain},
+    {Op::stop_gradient, constrain},
     {Op::transpose, transpose},
     {Op::broadcast, broadcast},
     {Op::constant, constant},
+    {Op::iota, reference::iota},
+    {Op::reshape, reference::reshape},
+    {Op::slice, reference::slice},
+    {Op::concatenate, reference::concatenate},
+    {Op::pad, reference::pad},
+    {Op::reverse, reference::reverse},
+    {Op::dynamic_slice, reference::dynamic_slice},
+    {Op::dynamic_update_slice, reference::dynamic_update_slice},
+    {Op::gather, reference::gather},
+    {Op::scatter_add, reference::scatter_add},
+    {Op::scatter_set, reference::scatter_set},
+    {Op::scatter_max, reference::scatter_max},
+    {Op::scatter_min, reference::scatter_min},
+    {Op::scatter_mul, reference::scatter_mul},
     {Op::sgd_update, sgd_update},
     {Op::momentum_update, momentum_update},
     {Op::adam_update, adam_update},
@@ -361,9 +441,11 @@ void evaluate(Op op, const ReferenceCall& call) {
   SHARD_CHECK(row.evaluate != nullptr, "an op that is evaluated has a meaning of its own");
   row.evaluate(call);
   for (DoubleArray& result : call.results) {
-    const DType dtype = result.type.dtype;
-    if (dtype != DType::i32 && dtype != DType::u32) continue;
-    for (double& x : result.values) x = wrapped(x, 32, dtype == DType::i32);
+    const DTypeInfo& dtype = info(result.type.dtype);
+    const bool is_narrow_integer =
+        !dtype.is_float && dtype.bytes < 8 && dtype.dtype != DType::boolean;
+    if (!is_narrow_integer) continue;
+    for (double& x : result.values) x = wrapped(x, 8 * dtype.bytes, dtype.is_signed);
   }
 }
 

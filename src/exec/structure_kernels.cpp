@@ -17,18 +17,6 @@ std::size_t byte_count(const TensorType& type) {
   return static_cast<std::size_t>(bytes_of(type).count());
 }
 
-/// Fills `count` elements with copies of the first `size` bytes of `pattern`.
-void fill(std::byte* to, const std::byte* pattern, std::size_t size, std::size_t count) {
-  if (count == 0) return;
-  std::memcpy(to, pattern, size);
-  std::size_t done = 1;
-  while (done < count) {  // doubling: each memcpy copies all that is there
-    const std::size_t more = std::min(done, count - done);
-    std::memcpy(to + done * size, to, more * size);
-    done += more;
-  }
-}
-
 /// A dim of the result with the operand's stride in bytes, 0 where it is repeated.
 struct BroadcastDim {
   std::int64_t size = 1;
@@ -65,7 +53,7 @@ void run_broadcast(const std::vector<BroadcastDim>& dims, std::size_t size, cons
   std::vector<std::int64_t> index(outer, 0);
   while (true) {
     if (inner.stride == 0) {
-      fill(to, from, size, static_cast<std::size_t>(inner.size));
+      fill_elements(to, from, size, static_cast<std::size_t>(inner.size));
     } else {
       std::memcpy(to, from, run);
     }
@@ -84,6 +72,17 @@ void run_broadcast(const std::vector<BroadcastDim>& dims, std::size_t size, cons
 }
 
 }  // namespace
+
+void fill_elements(std::byte* to, const std::byte* pattern, std::size_t size, std::size_t count) {
+  if (count == 0) return;
+  std::memcpy(to, pattern, size);
+  std::size_t done = 1;
+  while (done < count) {  // doubling: each memcpy copies all that is there
+    const std::size_t more = std::min(done, count - done);
+    std::memcpy(to + done * size, to, more * size);
+    done += more;
+  }
+}
 
 Kernel copy_kernel(std::size_t bytes) {
   return [bytes](const KernelCall& call) {
@@ -119,7 +118,7 @@ KernelResult make_constant(const KernelSite& site) {
   from_doubles(&value, type.dtype, pattern.data(), 1);
   const std::size_t count = static_cast<std::size_t>(element_count(type.shape));
   return [pattern = std::move(pattern), count](const KernelCall& call) {
-    fill(call.results[0], pattern.data(), pattern.size(), count);
+    fill_elements(call.results[0], pattern.data(), pattern.size(), count);
   };
 }
 

@@ -12,15 +12,23 @@
 namespace shard {
 namespace {
 
-/// An update on tiles. `step` is the count operand (1 in the first step), 0 for ops without one.
-using UpdateF32 = void (*)(const Attributes&, std::int32_t step, const float* const* in,
+/// The scalars of one execution. `step` is the count operand (1 in the first step), 0 for ops
+/// without one.
+struct UpdateScalars {
+  std::int32_t step = 0;
+  double rate = 0;
+};
+
+/// An update on tiles.
+using UpdateF32 = void (*)(const Attributes&, const UpdateScalars& scalars, const float* const* in,
                            float* const* out, std::size_t count);
-using UpdateF64 = void (*)(const Attributes&, std::int32_t step, const double* const* in,
+using UpdateF64 = void (*)(const Attributes&, const UpdateScalars& scalars, const double* const* in,
                            double* const* out, std::size_t count);
 
 struct UpdateRow {
   Op op;
   std::size_t arrays;  ///< operands that are arrays: the gradient is the last of them
+  bool counts;         ///< the count follows them; then the rate, where it is a value
   UpdateF32 f32;
   UpdateF64 f64;
 };
@@ -33,10 +41,10 @@ double correction(double decay, std::int32_t step) {
   return 1.0 - std::pow(decay, static_cast<double>(step));
 }
 
-void adam_f32(const Attributes& a, std::int32_t step, const float* const* in, float* const* out,
-              std::size_t count) {
+void adam_f32(const Attributes& a, const UpdateScalars& scalars, const float* const* in,
+              float* const* out, std::size_t count) {
   AdamNumbers numbers;
-  numbers.learning_rate = number(a, "learning_rate");
+  numbers.learning_rate = static_cast<float>(scalars.rate);
   numbers.b1 = number(a, "b1");
   numbers.b2 = number(a, "b2");
   numbers.rest_of_b1 = static_cast<float>(1.0 - a.number("b1"));
@@ -44,47 +52,46 @@ void adam_f32(const Attributes& a, std::int32_t step, const float* const* in, fl
   numbers.eps = number(a, "eps");
   numbers.eps_root = number(a, "eps_root");
   numbers.weight_decay = number(a, "weight_decay");
-  numbers.mu_correction = static_cast<float>(correction(a.number("b1"), step));
-  numbers.nu_correction = static_cast<float>(correction(a.number("b2"), step));
+  numbers.mu_correction = static_cast<float>(correction(a.number("b1"), scalars.step));
+  numbers.nu_correction = static_cast<float>(correction(a.number("b2"), scalars.step));
   update_loops().adam({in[0], in[1], in[2], in[3], out[0], out[1], out[2]}, numbers, count);
 }
 
-void adam_f64(const Attributes& a, std::int32_t step, const double* const* in, double* const* out,
-              std::size_t count) {
+void adam_f64(const Attributes& a, const UpdateScalars& scalars, const double* const* in,
+              double* const* out, std::size_t count) {
   const double b1 = a.number("b1"), b2 = a.number("b2");
   for (std::size_t i = 0; i < count; ++i) {
     const double p = in[0][i], g = in[3][i];
     const double mu = b1 * in[1][i] + (1.0 - b1) * g;
     const double nu = b2 * in[2][i] + (1.0 - b2) * g * g;
-    const double m = mu / correction(b1, step), v = nu / correction(b2, step);
+    const double m = mu / correction(b1, scalars.step), v = nu / correction(b2, scalars.step);
     const double update = m / (std::sqrt(v + a.number("eps_root")) + a.number("eps"));
-    out[0][i] = p - a.number("learning_rate") * (update + a.number("weight_decay") * p);
+    out[0][i] = p - scalars.rate * (update + a.number("weight_decay") * p);
     out[1][i] = mu;
     out[2][i] = nu;
   }
 }
 
-void sgd_f32(const Attributes& a, std::int32_t, const float* const* in, float* const* out,
-             std::size_t count) {
-  update_loops().sgd(in[0], in[1], out[0], number(a, "learning_rate"), count);
+void sgd_f32(const Attributes&, const UpdateScalars& scalars, const float* const* in,
+             float* const* out, std::size_t count) {
+  update_loops().sgd(in[0], in[1], out[0], static_cast<float>(scalars.rate), count);
 }
 
-void sgd_f64(const Attributes& a, std::int32_t, const double* const* in, double* const* out,
-             std::size_t count) {
-  const double rate = a.number("learning_rate");
-  for (std::size_t i = 0; i < count; ++i) out[0][i] = in[0][i] - rate * in[1][i];
+void sgd_f64(const Attributes&, const UpdateScalars& scalars, const double* const* in,
+             double* const* out, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) out[0][i] = in[0][i] - scalars.rate * in[1][i];
 }
 
-void momentum_f32(const Attributes& a, std::int32_t, const float* const* in, float* const* out,
-                  std::size_t count) {
+void momentum_f32(const Attributes& a, const UpdateScalars& scalars, const float* const* in,
+                  float* const* out, std::size_t count) {
   update_loops().momentum(
       {in[0], in[1], in[2], out[0], out[1]},
-      {number(a, "learning_rate"), number(a, "decay"), a.integer("nesterov") != 0}, count);
+      {static_cast<float>(scalars.rate), number(a, "decay"), a.integer("nesterov") != 0}, count);
 }
 
-void momentum_f64(const Attributes& a, std::int32_t, const double* const* in, double* const* out,
-                  std::size_t count) {
-  const double rate = a.number("learning_rate"), decay = a.number("decay");
+void momentum_f64(const Attributes& a, const UpdateScalars& scalars, const double* const* in,
+                  double* const* out, std::size_t count) {
+  const double rate = scalars.rate, decay = a.number("decay");
   const bool nesterov = a.integer("nesterov") != 0;
   for (std::size_t i = 0; i < count; ++i) {
     const double g = in[2][i], trace = g + decay * in[1][i];
@@ -94,9 +101,9 @@ void momentum_f64(const Attributes& a, std::int32_t, const double* const* in, do
 }
 
 constexpr std::array<UpdateRow, 3> rows = {{
-    {Op::sgd_update, 2, sgd_f32, sgd_f64},
-    {Op::momentum_update, 3, momentum_f32, momentum_f64},
-    {Op::adam_update, 4, adam_f32, adam_f64},
+    {Op::sgd_update, 2, false, sgd_f32, sgd_f64},
+    {Op::momentum_update, 3, false, momentum_f32, momentum_f64},
+    {Op::adam_update, 4, true, adam_f32, adam_f64},
 }};
 
 struct UpdatePlan {
@@ -126,7 +133,8 @@ void write(const double* from, DType dtype, std::byte* to, std::size_t count) {
 
 /// Runs `update` on tiles; arrays that already hold T are used where they are.
 template <class T, class Update>
-void run_tiles(const UpdatePlan& plan, Update update, std::int32_t step, const KernelCall& call) {
+void run_tiles(const UpdatePlan& plan, Update update, const UpdateScalars& scalars,
+               const KernelCall& call) {
   std::array<std::array<T, tile>, 2 * most_arrays> space;
   std::array<const T*, most_arrays> in = {};
   std::array<T*, most_arrays> out = {};
@@ -149,7 +157,7 @@ void run_tiles(const UpdatePlan& plan, Update update, std::int32_t step, const K
       out[i] = is_direct ? reinterpret_cast<T*>(call.results[i] + at(type, start))
                          : space[most_arrays + i].data();
     }
-    update(plan.site.attributes, step, in.data(), out.data(), count);
+    update(plan.site.attributes, scalars, in.data(), out.data(), count);
     for (std::size_t i = 0; i < plan.site.results.size(); ++i) {
       const TensorType& type = plan.site.results[i];
       if (type.dtype == wide_dtype<T>) continue;
@@ -164,9 +172,16 @@ bool all_of_dtype(const UpdatePlan& plan, bool (*test)(DType)) {
                      [&](const TensorType& type) { return test(type.dtype); });
 }
 
-std::int32_t step_of(const UpdatePlan& plan, const KernelCall& call) {
-  if (call.operands.size() == plan.row->arrays) return 0;
-  return *reinterpret_cast<const std::int32_t*>(call.operands[plan.row->arrays]);
+UpdateScalars scalars_of(const UpdatePlan& plan, const KernelCall& call) {
+  UpdateScalars scalars{0, plan.site.attributes.number("learning_rate")};
+  std::size_t next = plan.row->arrays;
+  if (plan.row->counts) {
+    scalars.step = *reinterpret_cast<const std::int32_t*>(call.operands[next++]);
+  }
+  if (call.operands.size() > next) {
+    scalars.rate *= double{*reinterpret_cast<const float*>(call.operands[next])};
+  }
+  return scalars;
 }
 
 /// All float32: one pass over whole arrays.
@@ -180,7 +195,7 @@ Kernel direct_kernel(UpdatePlan plan) {
     for (std::size_t i = 0; i < call.results.size(); ++i) {
       out[i] = reinterpret_cast<float*>(call.results[i]);
     }
-    plan.row->f32(plan.site.attributes, step_of(plan, call), in.data(), out.data(), plan.count);
+    plan.row->f32(plan.site.attributes, scalars_of(plan, call), in.data(), out.data(), plan.count);
   };
 }
 
@@ -196,12 +211,12 @@ KernelResult make_update(const KernelSite& site) {
   }
   if (all_of_dtype(plan, computes_in_f32)) {
     return [plan = std::move(plan)](const KernelCall& call) {
-      run_tiles<float>(plan, plan.row->f32, step_of(plan, call), call);
+      run_tiles<float>(plan, plan.row->f32, scalars_of(plan, call), call);
     };
   }
   if (!all_of_dtype(plan, [](DType dtype) { return info(dtype).is_float; })) return describe(site);
   return [plan = std::move(plan)](const KernelCall& call) {
-    run_tiles<double>(plan, plan.row->f64, step_of(plan, call), call);
+    run_tiles<double>(plan, plan.row->f64, scalars_of(plan, call), call);
   };
 }
 

@@ -27,8 +27,8 @@ class GraphBuilder : public Builder {
 
   using Builder::emit;
   ValueId emit(Op op, std::span<const ValueId> operands, Attributes attributes) override;
-  /// The same for any number of results.
-  std::vector<ValueId> emit_all(Op op, std::span<const ValueId> operands, Attributes attributes);
+  std::vector<ValueId> emit_all(Op op, std::span<const ValueId> operands,
+                                Attributes attributes) override;
 
   /// The same when the caller has asked the shape rule already and, for an op of one result, may
   /// know its labels.

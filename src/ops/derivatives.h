@@ -51,4 +51,54 @@ std::vector<ValueId> constrain_derivative(const DerivativeInput& input);
 std::vector<ValueId> transpose_derivative(const DerivativeInput& input);
 std::vector<ValueId> broadcast_derivative(const DerivativeInput& input);
 
+// elementwise, further functions (derivatives_functions.cpp)
+std::vector<ValueId> expm1_derivative(const DerivativeInput& input);
+std::vector<ValueId> log1p_derivative(const DerivativeInput& input);
+std::vector<ValueId> exp2_derivative(const DerivativeInput& input);
+std::vector<ValueId> erf_derivative(const DerivativeInput& input);
+std::vector<ValueId> erfc_derivative(const DerivativeInput& input);
+std::vector<ValueId> erf_inv_derivative(const DerivativeInput& input);
+std::vector<ValueId> lgamma_derivative(const DerivativeInput& input);
+std::vector<ValueId> polygamma_derivative(const DerivativeInput& input);
+std::vector<ValueId> cbrt_derivative(const DerivativeInput& input);
+std::vector<ValueId> tan_derivative(const DerivativeInput& input);
+std::vector<ValueId> asin_derivative(const DerivativeInput& input);
+std::vector<ValueId> acos_derivative(const DerivativeInput& input);
+std::vector<ValueId> atan_derivative(const DerivativeInput& input);
+std::vector<ValueId> sinh_derivative(const DerivativeInput& input);
+std::vector<ValueId> cosh_derivative(const DerivativeInput& input);
+std::vector<ValueId> asinh_derivative(const DerivativeInput& input);
+std::vector<ValueId> acosh_derivative(const DerivativeInput& input);
+std::vector<ValueId> atanh_derivative(const DerivativeInput& input);
+std::vector<ValueId> atan2_derivative(const DerivativeInput& input);
+std::vector<ValueId> remainder_derivative(const DerivativeInput& input);
+std::vector<ValueId> select_derivative(const DerivativeInput& input);
+std::vector<ValueId> clamp_derivative(const DerivativeInput& input);
+
+// elements moved (derivatives_slices.cpp)
+std::vector<ValueId> reshape_derivative(const DerivativeInput& input);
+std::vector<ValueId> slice_derivative(const DerivativeInput& input);
+std::vector<ValueId> concatenate_derivative(const DerivativeInput& input);
+std::vector<ValueId> pad_derivative(const DerivativeInput& input);
+std::vector<ValueId> reverse_derivative(const DerivativeInput& input);
+std::vector<ValueId> dynamic_slice_derivative(const DerivativeInput& input);
+std::vector<ValueId> dynamic_update_slice_derivative(const DerivativeInput& input);
+
+// elements looked up, ordered, run along (derivatives_index.cpp)
+std::vector<ValueId> gather_derivative(const DerivativeInput& input);
+std::vector<ValueId> scatter_add_derivative(const DerivativeInput& input);
+std::vector<ValueId> scatter_set_derivative(const DerivativeInput& input);
+std::vector<ValueId> scatter_mul_derivative(const DerivativeInput& input);
+/// Of scatter_max and scatter_min: evenly over the ties.
+std::vector<ValueId> scatter_extremum_derivative(const DerivativeInput& input);
+std::vector<ValueId> cumsum_derivative(const DerivativeInput& input);
+/// Right also where an element is zero.
+std::vector<ValueId> cumprod_derivative(const DerivativeInput& input);
+/// Of cummax and cummin: to the last of the ties.
+std::vector<ValueId> cumulative_extremum_derivative(const DerivativeInput& input);
+std::vector<ValueId> cumlogsumexp_derivative(const DerivativeInput& input);
+std::vector<ValueId> linear_recurrence_derivative(const DerivativeInput& input);
+std::vector<ValueId> sort_derivative(const DerivativeInput& input);
+std::vector<ValueId> top_k_derivative(const DerivativeInput& input);
+
 }  // namespace shard

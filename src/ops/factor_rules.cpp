@@ -2,43 +2,13 @@
 
 #include <algorithm>
 
+#include "ops/rule_builder.h"
+
 namespace shard {
 namespace {
 
 using Types = std::span<const TensorType>;
 using Dims = std::vector<std::int64_t>;
-
-/// Collects factors; each `add` is followed by the dims that have the new factor.
-class RuleBuilder {
- public:
-  RuleBuilder(Types operands, Types results) {
-    for (const TensorType& type : operands) rule_.operands.emplace_back(type.shape.size());
-    for (const TensorType& type : results) rule_.results.emplace_back(type.shape.size());
-  }
-
-  RuleBuilder& add(std::int64_t size, FactorKind kind = FactorKind::pass_through) {
-    rule_.factors.push_back({size, kind});
-    return *this;
-  }
-  RuleBuilder& on_operand(std::size_t operand, std::int64_t dim) {
-    return on(rule_.operands[operand], dim);
-  }
-  RuleBuilder& on_result(std::size_t result, std::int64_t dim) {
-    return on(rule_.results[result], dim);
-  }
-  RuleBuilder& combine(Reduction reduction) {
-    rule_.reduction = reduction;
-    return *this;
-  }
-  FactorRule take() { return std::move(rule_); }
-
- private:
-  RuleBuilder& on(TensorFactors& tensor, std::int64_t dim) {
-    tensor[static_cast<std::size_t>(dim)].push_back(static_cast<int>(rule_.factors.size()) - 1);
-    return *this;
-  }
-  FactorRule rule_;
-};
 
 bool contains(const Dims& dims, std::int64_t dim) {
   return std::find(dims.begin(), dims.end(), dim) != dims.end();
@@ -115,6 +85,14 @@ FactorRule min_rule(Types operands, Types results, const Attributes& attributes)
 
 FactorRule prod_rule(Types operands, Types results, const Attributes& attributes) {
   return reduce_rule(operands, results, attributes, Reduction::prod);
+}
+
+FactorRule and_rule(Types operands, Types results, const Attributes& attributes) {
+  return reduce_rule(operands, results, attributes, Reduction::min);
+}
+
+FactorRule or_rule(Types operands, Types results, const Attributes& attributes) {
+  return reduce_rule(operands, results, attributes, Reduction::max);
 }
 
 FactorRule transpose_rule(Types operands, Types results, const Attributes& attributes) {

@@ -28,5 +28,64 @@ FactorRule transpose_rule(std::span<const TensorType> operands, std::span<const 
 /// `([i, j]) -> ([i, k])` with j of size 1: an expanded dim has a factor on each side.
 FactorRule broadcast_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
                           const Attributes& attributes);
+/// Of truth values, where `and` is the smallest and `or` the largest.
+FactorRule and_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
+                    const Attributes& attributes);
+FactorRule or_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
+                   const Attributes& attributes);
+
+// Elements moved (factor_rules_structure.cpp).
+/// `([ij]) -> ([i, j])`: the common factors of both shapes, in order; what one side has alone gets
+/// a factor of its own.
+FactorRule reshape_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
+                        const Attributes& attributes);
+/// The operand's sizes; dims whose size changes are permutation factors.
+FactorRule slice_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
+                      const Attributes& attributes);
+FactorRule pad_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
+                    const Attributes& attributes);
+/// The result's sizes; the concatenated dim must be whole or, with attribute `of_slices` (its
+/// operands are slices of arrays), is a permutation factor.
+FactorRule concatenate_rule(std::span<const TensorType> operands,
+                            std::span<const TensorType> results, const Attributes& attributes);
+/// Reversed dims are permutation factors.
+FactorRule reverse_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
+                        const Attributes& attributes);
+/// The operand's sizes; dims whose size changes must be whole and do not propagate.
+FactorRule dynamic_slice_rule(std::span<const TensorType> operands,
+                              std::span<const TensorType> results, const Attributes& attributes);
+/// A dim that is updated in part has one factor on array and result and another on the update,
+/// which must be whole unless attribute `at_constants` is there (all starts are constants).
+FactorRule dynamic_update_slice_rule(std::span<const TensorType> operands,
+                                     std::span<const TensorType> results,
+                                     const Attributes& attributes);
+FactorRule top_k_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
+                      const Attributes& attributes);
+
+// Elements looked up, ordered, run along (factor_rules_index.cpp).
+/// `([l, k],[i, j]) -> ([i, j, k]) red={l}` for rows of a table: the result's dims, then the dims
+/// that slices have not, then that of the index vector.
+FactorRule gather_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
+                       const Attributes& attributes);
+/// The same from the dims of the updates; those of the indices are reduction factors.
+FactorRule scatter_add_rule(std::span<const TensorType> operands,
+                            std::span<const TensorType> results, const Attributes& attributes);
+FactorRule scatter_mul_rule(std::span<const TensorType> operands,
+                            std::span<const TensorType> results, const Attributes& attributes);
+FactorRule scatter_max_rule(std::span<const TensorType> operands,
+                            std::span<const TensorType> results, const Attributes& attributes);
+FactorRule scatter_min_rule(std::span<const TensorType> operands,
+                            std::span<const TensorType> results, const Attributes& attributes);
+/// Which update stays cannot be combined afterwards: those factors must be whole.
+FactorRule scatter_set_rule(std::span<const TensorType> operands,
+                            std::span<const TensorType> results, const Attributes& attributes);
+FactorRule arg_extremum_rule(std::span<const TensorType> operands,
+                             std::span<const TensorType> results, const Attributes& attributes);
+/// The dim that is run along is a permutation factor.
+FactorRule cumulative_rule(std::span<const TensorType> operands,
+                           std::span<const TensorType> results, const Attributes& attributes);
+/// The sorted dim must be whole.
+FactorRule sort_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
+                     const Attributes& attributes);
 
 }  // namespace shard

@@ -29,7 +29,7 @@ std::vector<TensorType> result_types(Op op, std::span<const TensorType> operands
                                      const Attributes& attributes) {
   const OpDef& row = def(op);
   SHARD_CHECK(row.shape_rule != nullptr, "the op has a shape rule");
-  SHARD_CHECK(static_cast<int>(operands.size()) == row.operand_count,
+  SHARD_CHECK(row.operand_count < 0 || static_cast<int>(operands.size()) == row.operand_count,
               "an op has as many operands as its row says");
   ShapeResult result = row.shape_rule(operands, attributes);
   if (const auto* mistake = std::get_if<std::string>(&result)) {

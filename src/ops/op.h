@@ -14,6 +14,7 @@
 #include "base/tensor_type.h"
 #include "ops/attributes.h"
 #include "ops/factors.h"
+#include "ops/local_form.h"
 
 namespace shard {
 
@@ -50,16 +51,90 @@ enum class Op : std::uint8_t {
   // elementwise with attributes
   scale,  ///< attribute value: x * value
   shift,  ///< attribute value: x + value
+  // elementwise, further functions of real numbers
+  expm1,
+  log1p,
+  exp2,
+  erf,
+  erfc,
+  erf_inv,
+  lgamma,
+  polygamma,  ///< attribute order: 0 is digamma
+  cbrt,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  asinh,
+  acosh,
+  atanh,
+  floor,
+  ceil,
+  round,       ///< to even from the middle
+  round_away,  ///< away from zero from the middle
+  remainder,   ///< (x, y): of the division cut towards zero, so it has x's sign
+  atan2,       ///< (y, x)
+  // elementwise, truth values and bits
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  is_finite,
+  bitwise_and,
+  bitwise_or,
+  bitwise_xor,
+  bitwise_not,
+  shift_left,
+  shift_right_arithmetic,
+  shift_right_logical,
+  population_count,
+  count_leading_zeros,
+  select,  ///< (condition, on_true, on_false)
+  clamp,   ///< (low, x, high)
   // reductions, attribute dims
   reduce_sum,
   reduce_max,
   reduce_min,
   reduce_prod,
+  reduce_and,
+  reduce_or,
+  argmax,  ///< attribute dim: i32 positions of the first largest
+  argmin,
+  // along a dim, attributes dim and reverse (0 or 1: from the end)
+  cumsum,
+  cumprod,
+  cummax,
+  cummin,
+  cumlogsumexp,
+  linear_recurrence,  ///< (a, b): h_t = a_t h_(t-1) + b_t, the first is b
+  sort,   ///< attributes dim, keys: all operands by the first `keys` of them; stable, NaN last
+  top_k,  ///< attribute k: (values, i32 positions) of the largest along the last dim
   // structure
-  constrain,  ///< attribute placement: index into Graph::placements
-  transpose,  ///< attribute order
-  broadcast,  ///< broadcast_in_dim: attributes shape, dims (result dim of each operand dim)
-  constant,   ///< attributes shape, value, dtype: every element equals value
+  constrain,      ///< attribute placement: index into Graph::placements
+  stop_gradient,  ///< the same array, a constant to derivatives; graphs keep it until then
+  transpose,      ///< attribute order
+  broadcast,      ///< broadcast_in_dim: attributes shape, dims (result dim of each operand dim)
+  constant,       ///< attributes shape, value, dtype: every element equals value
+  iota,           ///< attributes shape, dim, dtype: every element is its position along dim
+  reshape,        ///< attribute shape
+  slice,          ///< attributes start, limit, stride: a list each, an entry per dim
+  concatenate,    ///< attribute dim; any number of operands
+  pad,            ///< (x, value) with attributes low, high, interior; low and high may be < 0
+  reverse,        ///< attribute dims
+  dynamic_slice,  ///< (x, start of each dim...) with attribute sizes; starts are clamped
+  dynamic_update_slice,  ///< (x, update, start of each dim...); starts are clamped
+  // lookups, attributes as IndexDims has them and mode ("clip": indices are clamped; "fill": what
+  // is nowhere is `fill`, or dropped)
+  gather,       ///< (x, indices) with attribute slice_sizes
+  scatter_add,  ///< (x, indices, updates)
+  scatter_set,
+  scatter_max,
+  scatter_min,
+  scatter_mul,
   // optimizer updates, elementwise over the parameter; formulas in ops/update_ops.h
   sgd_update,       ///< (param, grad) -> (param)
   momentum_update,  ///< (param, trace, grad) -> (param, trace)
@@ -73,6 +148,7 @@ enum class Op : std::uint8_t {
 enum class PassClass {
   pass_through,    ///< elementwise, transpose, reshape, data flow: both directions first
   broadcast_like,  ///< backward only until the end
+  slice_like,      ///< dynamic slices: forward first
   other,
 };
 
@@ -116,6 +192,8 @@ struct OpDef {
   FactorRuleFunction factor_rule;  ///< nullptr: no rule (constant, repeat)
   Derivative derivative;           ///< nullptr: not differentiable, its operands get no gradient
   std::string_view help;           ///< one line, for `describe` and the schema
+  LocalForm local_form = nullptr;  ///< nullptr: on a device's parts the attributes are the same
+  bool derives_constants = false;  ///< of constants it makes one, as elementwise ops do
 };
 
 /// All rows, in enum order.

@@ -3,6 +3,7 @@
 
 #include "ops/derivatives.h"
 #include "ops/factor_rules.h"
+#include "ops/local_form.h"
 #include "ops/op_rows.h"
 #include "ops/shape_rules.h"
 
@@ -21,6 +22,39 @@ constexpr OpDef elementwise(Op op, std::string_view name, int operands, double f
 constexpr OpDef reduction(Op op, std::string_view name, FactorRuleFunction rule,
                           Derivative derivative, std::string_view help) {
   return {op, name, 1, PassClass::other, false, false, 1, reduce_shape, rule, derivative, help};
+}
+
+/// A function of floating-point numbers.
+constexpr OpDef function(Op op, std::string_view name, double flops, Derivative derivative,
+                         std::string_view help) {
+  return elementwise(op, name, 1, flops, float_elementwise_shape, derivative, help);
+}
+
+/// Something without a slope: a comparison, a function of bits.
+constexpr OpDef flat(Op op, std::string_view name, int operands, ShapeRule shape,
+                     std::string_view help) {
+  return elementwise(op, name, operands, 1, shape, no_gradient, help);
+}
+
+/// An op that moves elements; of constants it makes one where `derives_constants`.
+constexpr OpDef movement(Op op, std::string_view name, int operands, PassClass pass_class,
+                         ShapeRule shape, FactorRuleFunction rule, Derivative derivative,
+                         std::string_view help, LocalForm local_form = nullptr,
+                         bool derives_constants = false) {
+  return {op,         name, operands,   pass_class,       false, false, 0, shape, rule,
+          derivative, help, local_form, derives_constants};
+}
+
+constexpr OpDef cumulative(Op op, std::string_view name, int operands, ShapeRule shape,
+                           Derivative derivative, std::string_view help) {
+  return {op, name,  operands,        PassClass::other, false, false,
+          1,  shape, cumulative_rule, derivative,       help};
+}
+
+constexpr OpDef scatter(Op op, std::string_view name, FactorRuleFunction rule,
+                        Derivative derivative, std::string_view help) {
+  return movement(op, name, 3, PassClass::other, scatter_shape, rule, derivative, help,
+                  scatter_form);
 }
 
 constexpr OpRows rows = {{
@@ -65,6 +99,59 @@ constexpr OpRows rows = {{
     elementwise(Op::scale, "scale", 1, 1, value_shape, scale_derivative, "x * value"),
     elementwise(Op::shift, "shift", 1, 1, value_shape, shift_derivative, "x + value"),
 
+    function(Op::expm1, "expm1", 1, expm1_derivative, "exp(x) - 1"),
+    function(Op::log1p, "log1p", 1, log1p_derivative, "log(1 + x)"),
+    function(Op::exp2, "exp2", 1, exp2_derivative, "2 to the x"),
+    function(Op::erf, "erf", 1, erf_derivative, "error function"),
+    function(Op::erfc, "erfc", 1, erfc_derivative, "1 - erf(x)"),
+    function(Op::erf_inv, "erf_inv", 1, erf_inv_derivative, "the y with erf(y) = x"),
+    function(Op::lgamma, "lgamma", 1, lgamma_derivative, "log of the size of the gamma function"),
+    elementwise(Op::polygamma, "polygamma", 1, 1, polygamma_shape, polygamma_derivative,
+                "derivative of lgamma (order 0), and its derivatives"),
+    function(Op::cbrt, "cbrt", 1, cbrt_derivative, "cube root"),
+    function(Op::tan, "tan", 1, tan_derivative, "tangent, radians"),
+    function(Op::asin, "asin", 1, asin_derivative, "inverse of sin"),
+    function(Op::acos, "acos", 1, acos_derivative, "inverse of cos"),
+    function(Op::atan, "atan", 1, atan_derivative, "inverse of tan"),
+    function(Op::sinh, "sinh", 1, sinh_derivative, "hyperbolic sine"),
+    function(Op::cosh, "cosh", 1, cosh_derivative, "hyperbolic cosine"),
+    function(Op::asinh, "asinh", 1, asinh_derivative, "inverse of sinh"),
+    function(Op::acosh, "acosh", 1, acosh_derivative, "inverse of cosh"),
+    function(Op::atanh, "atanh", 1, atanh_derivative, "inverse of tanh"),
+    flat(Op::floor, "floor", 1, float_elementwise_shape, "largest whole number up to x"),
+    flat(Op::ceil, "ceil", 1, float_elementwise_shape, "smallest whole number from x"),
+    flat(Op::round, "round", 1, float_elementwise_shape, "nearest whole number, the even of two"),
+    flat(Op::round_away, "round_away", 1, float_elementwise_shape,
+         "nearest whole number, the one away from zero of two"),
+    elementwise(Op::remainder, "remainder", 2, 1, elementwise_shape, remainder_derivative,
+                "x - y * trunc(x / y), with the sign of x"),
+    elementwise(Op::atan2, "atan2", 2, 1, float_elementwise_shape, atan2_derivative,
+                "(y, x): angle of the point"),
+
+    flat(Op::eq, "eq", 2, compare_shape, "x == y as bool"),
+    flat(Op::ne, "ne", 2, compare_shape, "x != y as bool"),
+    flat(Op::lt, "lt", 2, compare_shape, "x < y as bool"),
+    flat(Op::le, "le", 2, compare_shape, "x <= y as bool"),
+    flat(Op::gt, "gt", 2, compare_shape, "x > y as bool"),
+    flat(Op::ge, "ge", 2, compare_shape, "x >= y as bool"),
+    flat(Op::is_finite, "is_finite", 1, is_finite_shape, "neither infinite nor nan, as bool"),
+    flat(Op::bitwise_and, "bitwise_and", 2, logical_shape, "x & y, of integers or bools"),
+    flat(Op::bitwise_or, "bitwise_or", 2, logical_shape, "x | y, of integers or bools"),
+    flat(Op::bitwise_xor, "bitwise_xor", 2, logical_shape, "x ^ y, of integers or bools"),
+    flat(Op::bitwise_not, "bitwise_not", 1, logical_shape, "~x, of integers or bools"),
+    flat(Op::shift_left, "shift_left", 2, bits_shape, "bits of x moved up by y"),
+    flat(Op::shift_right_arithmetic, "shift_right_arithmetic", 2, bits_shape,
+         "bits of x moved down by y, the sign comes in"),
+    flat(Op::shift_right_logical, "shift_right_logical", 2, bits_shape,
+         "bits of x moved down by y, zeros come in"),
+    flat(Op::population_count, "population_count", 1, bits_shape, "how many bits are set"),
+    flat(Op::count_leading_zeros, "count_leading_zeros", 1, bits_shape,
+         "how many bits above the highest that is set"),
+    elementwise(Op::select, "select", 3, 1, select_shape, select_derivative,
+                "(condition, x, y): x where the condition holds, else y"),
+    elementwise(Op::clamp, "clamp", 3, 2, elementwise_shape, clamp_derivative,
+                "(low, x, high): x, at least low and at most high"),
+
     reduction(Op::reduce_sum, "reduce_sum", sum_rule, reduce_sum_derivative, "sum over dims"),
     reduction(Op::reduce_max, "reduce_max", max_rule, reduce_extremum_derivative,
               "largest over dims; nan wins"),
@@ -72,22 +159,80 @@ constexpr OpRows rows = {{
               "smallest over dims; nan wins"),
     reduction(Op::reduce_prod, "reduce_prod", prod_rule, reduce_prod_derivative,
               "product over dims"),
+    {Op::reduce_and, "reduce_and", 1, PassClass::other, false, false, 1, truth_reduce_shape,
+     and_rule, no_gradient, "whether all over dims hold"},
+    {Op::reduce_or, "reduce_or", 1, PassClass::other, false, false, 1, truth_reduce_shape, or_rule,
+     no_gradient, "whether any over dims holds"},
+    {Op::argmax, "argmax", 1, PassClass::other, false, false, 1, arg_extremum_shape,
+     arg_extremum_rule, no_gradient, "position along dim of the first largest; nan wins"},
+    {Op::argmin, "argmin", 1, PassClass::other, false, false, 1, arg_extremum_shape,
+     arg_extremum_rule, no_gradient, "position along dim of the first smallest; nan wins"},
+
+    cumulative(Op::cumsum, "cumsum", 1, cumulative_shape, cumsum_derivative,
+               "sum so far along dim"),
+    cumulative(Op::cumprod, "cumprod", 1, cumulative_shape, cumprod_derivative,
+               "product so far along dim"),
+    cumulative(Op::cummax, "cummax", 1, cumulative_shape, cumulative_extremum_derivative,
+               "largest so far along dim"),
+    cumulative(Op::cummin, "cummin", 1, cumulative_shape, cumulative_extremum_derivative,
+               "smallest so far along dim"),
+    cumulative(Op::cumlogsumexp, "cumlogsumexp", 1, float_cumulative_shape, cumlogsumexp_derivative,
+               "log of the sum of exp so far along dim"),
+    cumulative(Op::linear_recurrence, "linear_recurrence", 2, float_cumulative_shape,
+               linear_recurrence_derivative, "(a, b): h = a * (h before) + b along dim"),
+    {Op::sort, "sort", -1, PassClass::other, false, false, 1, sort_shape, sort_rule,
+     sort_derivative, "all operands along dim by the first keys of them; stable, nan last"},
+    {Op::top_k, "top_k", 1, PassClass::other, false, false, 1, top_k_shape, top_k_rule,
+     top_k_derivative, "the k largest along the last dim, and their positions"},
 
     elementwise(Op::constrain, "constrain", 1, 0, same_shape, constrain_derivative,
                 "the same array, placed as the spec says (with_sharding_constraint)"),
+    elementwise(Op::stop_gradient, "stop_gradient", 1, 0, same_shape, no_gradient,
+                "the same array, through which no gradient flows"),
     {Op::transpose, "transpose", 1, PassClass::pass_through, false, false, 0, transpose_shape,
      transpose_rule, transpose_derivative, "dims in another order"},
     {Op::broadcast, "broadcast", 1, PassClass::broadcast_like, false, false, 0, broadcast_shape,
-     broadcast_rule, broadcast_derivative, "repeated along new dims or dims of size 1"},
+     broadcast_rule, broadcast_derivative, "repeated along new dims or dims of size 1", shape_form},
     {Op::constant, "constant", 0, PassClass::other, false, false, 0, constant_shape, nullptr,
-     nullptr, "an array whose elements all equal value"},
+     nullptr, "an array whose elements all equal value", shape_form},
+    {Op::iota, "iota", 0, PassClass::other, false, false, 0, iota_shape, nullptr, nullptr,
+     "an array whose elements are their positions along dim", iota_form},
+    movement(Op::reshape, "reshape", 1, PassClass::pass_through, reshape_shape, reshape_rule,
+             reshape_derivative, "the same elements, row-major, in another shape", shape_form,
+             true),
+    movement(Op::slice, "slice", 1, PassClass::other, slice_shape, slice_rule, slice_derivative,
+             "from start up to limit by stride in every dim", slice_form, true),
+    movement(Op::concatenate, "concatenate", -1, PassClass::other, concatenate_shape,
+             concatenate_rule, concatenate_derivative, "arrays one after the other along dim"),
+    movement(Op::pad, "pad", 2, PassClass::other, pad_shape, pad_rule, pad_derivative,
+             "(x, value): value before, after and between the elements; cut where negative"),
+    movement(Op::reverse, "reverse", 1, PassClass::other, reverse_shape, reverse_rule,
+             reverse_derivative, "dims from the end", nullptr, true),
+    movement(Op::dynamic_slice, "dynamic_slice", -1, PassClass::slice_like, dynamic_slice_shape,
+             dynamic_slice_rule, dynamic_slice_derivative,
+             "(x, starts): a part of given sizes, moved to where it fits", dynamic_slice_form),
+    movement(Op::dynamic_update_slice, "dynamic_update_slice", -1, PassClass::slice_like,
+             dynamic_update_slice_shape, dynamic_update_slice_rule, dynamic_update_slice_derivative,
+             "(x, update, starts): x with a part replaced", dynamic_update_slice_form),
+    movement(Op::gather, "gather", 2, PassClass::other, gather_shape, gather_rule,
+             gather_derivative, "(x, indices): slices of x that start at the indices", gather_form),
+    scatter(Op::scatter_add, "scatter_add", scatter_add_rule, scatter_add_derivative,
+            "(x, indices, updates): x with updates added at the indices"),
+    scatter(Op::scatter_set, "scatter_set", scatter_set_rule, scatter_set_derivative,
+            "(x, indices, updates): x with updates put at the indices; the last one stays"),
+    scatter(Op::scatter_max, "scatter_max", scatter_max_rule, scatter_extremum_derivative,
+            "(x, indices, updates): the larger of both at the indices"),
+    scatter(Op::scatter_min, "scatter_min", scatter_min_rule, scatter_extremum_derivative,
+            "(x, indices, updates): the smaller of both at the indices"),
+    scatter(Op::scatter_mul, "scatter_mul", scatter_mul_rule, scatter_mul_derivative,
+            "(x, indices, updates): x with updates multiplied in at the indices"),
 
-    elementwise(Op::sgd_update, "sgd_update", 2, 2, sgd_shape, nullptr,
+    elementwise(Op::sgd_update, "sgd_update", -1, 2, sgd_shape, nullptr,
                 "parameter after a step of gradient descent"),
-    elementwise(Op::momentum_update, "momentum_update", 3, 4, momentum_shape, nullptr,
+    elementwise(Op::momentum_update, "momentum_update", -1, 4, momentum_shape, nullptr,
                 "parameter and trace after a step of gradient descent with momentum"),
-    elementwise(Op::adam_update, "adam_update", 5, 18, adam_shape, nullptr,
-                "parameter, mu and nu after a step of adam or adamw; last operand: the count"),
+    elementwise(Op::adam_update, "adam_update", -1, 18, adam_shape, nullptr,
+                "parameter, mu and nu after a step of adam or adamw; with the count of steps"),
 
     {Op::repeat, "repeat", -1, PassClass::pass_through, false, false, 0, nullptr, nullptr, nullptr,
      "a body run several times over carried values and slices of stacked arrays"},

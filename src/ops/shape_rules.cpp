@@ -1,36 +1,14 @@
 #include "ops/shape_rules.h"
 
-#include <algorithm>
 #include <cmath>
+
+#include "ops/shape_mistakes.h"
 
 namespace shard {
 namespace {
 
 using Types = std::span<const TensorType>;
 using Dims = std::vector<std::int64_t>;
-
-ShapeResult one(TensorType type) {
-  std::vector<TensorType> types;
-  types.push_back(std::move(type));
-  return types;
-}
-
-std::string name_of(DType dtype) { return std::string(info(dtype).name); }
-
-/// Empty when `dims`, with those of `before`, are distinct positions of a tensor of `rank`; else
-/// what is wrong.
-std::string position_mistake(const Dims& dims, int rank, const Dims& before = {}) {
-  for (auto dim = dims.begin(); dim != dims.end(); ++dim) {
-    if (*dim < 0 || *dim >= rank) {
-      return "there is no dim " + std::to_string(*dim) + " in rank " + std::to_string(rank);
-    }
-    if (std::find(dims.begin(), dim, *dim) != dim ||
-        std::find(before.begin(), before.end(), *dim) != before.end()) {
-      return "dim " + std::to_string(*dim) + " is named twice";
-    }
-  }
-  return "";
-}
 
 bool contains(const Dims& dims, std::int64_t dim) {
   return std::find(dims.begin(), dims.end(), dim) != dims.end();
@@ -54,7 +32,8 @@ std::string pair_mistake(Types operands, const Dims& lhs, const Dims& rhs, const
 
 std::string dot_mistake(Types operands, const Attributes& attributes) {
   if (operands[0].dtype != operands[1].dtype) {
-    return "dtypes differ: " + name_of(operands[0].dtype) + " and " + name_of(operands[1].dtype);
+    return "dtypes differ: " + dtype_word(operands[0].dtype) + " and " +
+           dtype_word(operands[1].dtype);
   }
   for (const std::size_t side : {0U, 1U}) {
     const Dims& batch = attributes.integers(side == 0 ? "lhs_batch" : "rhs_batch");
@@ -79,15 +58,28 @@ void append_free_dims(Shape& shape, const TensorType& type, const Dims& batch,
 }
 
 /// Optimizer updates: the first `slots` operands and the gradient are shaped like the parameter.
-ShapeResult update_shape(Types operands, std::size_t slots) {
+/// The parameter and its slots, then the gradient, a scalar count where the op has one, and where
+/// the learning rate is a value, that: a scalar f32.
+ShapeResult update_shape(Types operands, std::size_t slots, bool counts) {
+  const std::size_t least = slots + (counts ? 2 : 1);
+  if (operands.size() != least && operands.size() != least + 1) {
+    return "takes " + std::to_string(least) + " or " + std::to_string(least + 1) +
+           " operands, found " + std::to_string(operands.size());
+  }
   for (std::size_t i = 0; i <= slots; ++i) {
     if (operands[i].shape != operands[0].shape) {
       return "operand " + std::to_string(i) + " is " + to_string(operands[i]) +
              ", the parameter is " + to_string(operands[0]);
     }
     if (!info(operands[i].dtype).is_float) {
-      return "needs floating point, not " + name_of(operands[i].dtype);
+      return "needs floating point, not " + dtype_word(operands[i].dtype);
     }
+  }
+  if (counts && operands[least - 1] != TensorType{DType::i32, {}}) {
+    return "the count is " + to_string(operands[least - 1]) + ", not i32[]";
+  }
+  if (operands.size() > least && operands[least] != TensorType{DType::f32, {}}) {
+    return "the learning rate is " + to_string(operands[least]) + ", not f32[]";
   }
   return std::vector<TensorType>(operands.begin(),
                                  operands.begin() + static_cast<std::ptrdiff_t>(slots));
@@ -95,12 +87,25 @@ ShapeResult update_shape(Types operands, std::size_t slots) {
 
 }  // namespace
 
+std::string position_mistake(const Dims& dims, int rank, const Dims& before) {
+  for (auto dim = dims.begin(); dim != dims.end(); ++dim) {
+    if (*dim < 0 || *dim >= rank) {
+      return "there is no dim " + std::to_string(*dim) + " in rank " + std::to_string(rank);
+    }
+    if (std::find(dims.begin(), dim, *dim) != dim ||
+        std::find(before.begin(), before.end(), *dim) != before.end()) {
+      return "dim " + std::to_string(*dim) + " is named twice";
+    }
+  }
+  return "";
+}
+
 ShapeResult elementwise_shape(Types operands, const Attributes&) {
   const TensorType* result = &operands[0];
   for (const TensorType& type : operands) {
     if (type.dtype == DType::boolean) return "needs numbers, not bool";
     if (type.dtype != operands[0].dtype) {
-      return "dtypes differ: " + name_of(operands[0].dtype) + " and " + name_of(type.dtype);
+      return "dtypes differ: " + dtype_word(operands[0].dtype) + " and " + dtype_word(type.dtype);
     }
     if (type.rank() == 0) continue;
     if (result->rank() == 0) result = &type;
@@ -108,12 +113,12 @@ ShapeResult elementwise_shape(Types operands, const Attributes&) {
       return "shapes differ: " + to_string(*result) + " and " + to_string(type);
     }
   }
-  return one(*result);
+  return one_result(*result);
 }
 
 ShapeResult float_elementwise_shape(Types operands, const Attributes& attributes) {
   for (const TensorType& type : operands) {
-    if (!info(type.dtype).is_float) return "needs floating point, not " + name_of(type.dtype);
+    if (!info(type.dtype).is_float) return "needs floating point, not " + dtype_word(type.dtype);
   }
   return elementwise_shape(operands, attributes);
 }
@@ -121,7 +126,7 @@ ShapeResult float_elementwise_shape(Types operands, const Attributes& attributes
 ShapeResult value_shape(Types operands, const Attributes& attributes) {
   const double value = attributes.number("value");
   if (!info(operands[0].dtype).is_float && value != std::floor(value)) {
-    return name_of(operands[0].dtype) + " needs a whole number, not " + to_string(attributes);
+    return dtype_word(operands[0].dtype) + " needs a whole number, not " + to_string(attributes);
   }
   return elementwise_shape(operands, attributes);
 }
@@ -129,10 +134,10 @@ ShapeResult value_shape(Types operands, const Attributes& attributes) {
 ShapeResult convert_shape(Types operands, const Attributes& attributes) {
   const std::optional<DType> dtype = dtype_named(attributes.text("dtype"));
   if (!dtype) return "there is no dtype '" + attributes.text("dtype") + "'";
-  return one({*dtype, operands[0].shape});
+  return one_result({*dtype, operands[0].shape});
 }
 
-ShapeResult same_shape(Types operands, const Attributes&) { return one(operands[0]); }
+ShapeResult same_shape(Types operands, const Attributes&) { return one_result(operands[0]); }
 
 ShapeResult dot_shape(Types operands, const Attributes& attributes) {
   std::string mistake = dot_mistake(operands, attributes);
@@ -146,7 +151,7 @@ ShapeResult dot_shape(Types operands, const Attributes& attributes) {
   append_free_dims(result.shape, operands[0], batch, attributes.integers("lhs_contract"));
   append_free_dims(result.shape, operands[1], attributes.integers("rhs_batch"),
                    attributes.integers("rhs_contract"));
-  return one(std::move(result));
+  return one_result(std::move(result));
 }
 
 ShapeResult reduce_shape(Types operands, const Attributes& attributes) {
@@ -156,7 +161,7 @@ ShapeResult reduce_shape(Types operands, const Attributes& attributes) {
   if (operands[0].dtype == DType::boolean) return "needs numbers, not bool";
   TensorType result{operands[0].dtype, {}};
   append_free_dims(result.shape, operands[0], dims, {});
-  return one(std::move(result));
+  return one_result(std::move(result));
 }
 
 ShapeResult transpose_shape(Types operands, const Attributes& attributes) {
@@ -171,7 +176,7 @@ ShapeResult transpose_shape(Types operands, const Attributes& attributes) {
   for (const std::int64_t dim : order) {
     result.shape.push_back(operands[0].shape[static_cast<std::size_t>(dim)]);
   }
-  return one(std::move(result));
+  return one_result(std::move(result));
 }
 
 ShapeResult broadcast_shape(Types operands, const Attributes& attributes) {
@@ -191,24 +196,25 @@ ShapeResult broadcast_shape(Types operands, const Attributes& attributes) {
       return "size " + std::to_string(from) + " does not broadcast to " + std::to_string(to);
     }
   }
-  return one({operands[0].dtype, shape});
+  return one_result({operands[0].dtype, shape});
 }
 
 ShapeResult constant_shape(Types, const Attributes& attributes) {
   const std::optional<DType> dtype = dtype_named(attributes.text("dtype"));
   if (!dtype) return "there is no dtype '" + attributes.text("dtype") + "'";
-  return one({*dtype, attributes.integers("shape")});
+  return one_result({*dtype, attributes.integers("shape")});
 }
 
-ShapeResult sgd_shape(Types operands, const Attributes&) { return update_shape(operands, 1); }
+ShapeResult sgd_shape(Types operands, const Attributes&) {
+  return update_shape(operands, 1, false);
+}
 
-ShapeResult momentum_shape(Types operands, const Attributes&) { return update_shape(operands, 2); }
+ShapeResult momentum_shape(Types operands, const Attributes&) {
+  return update_shape(operands, 2, false);
+}
 
 ShapeResult adam_shape(Types operands, const Attributes&) {
-  if (operands[4] != TensorType{DType::i32, {}}) {
-    return "the count is " + to_string(operands[4]) + ", not i32[]";
-  }
-  return update_shape(operands, 3);
+  return update_shape(operands, 3, true);
 }
 
 }  // namespace shard

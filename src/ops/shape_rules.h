@@ -25,11 +25,49 @@ ShapeResult reduce_shape(std::span<const TensorType> operands, const Attributes&
 ShapeResult transpose_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult broadcast_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult constant_shape(std::span<const TensorType> operands, const Attributes& attributes);
+// Optimizer updates; each may have the learning rate as a further operand, a scalar f32.
 /// (param, gradient) to (param).
 ShapeResult sgd_shape(std::span<const TensorType> operands, const Attributes& attributes);
 /// (param, trace, gradient) to (param, trace).
 ShapeResult momentum_shape(std::span<const TensorType> operands, const Attributes& attributes);
 /// (param, mu, nu, gradient, count) to (param, mu, nu); count is a scalar i32.
 ShapeResult adam_shape(std::span<const TensorType> operands, const Attributes& attributes);
+
+// Truth values and bits (shape_rules_elementwise.cpp).
+/// Equal dtypes, to bool.
+ShapeResult compare_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult is_finite_shape(std::span<const TensorType> operands, const Attributes& attributes);
+/// Integers or bool.
+ShapeResult logical_shape(std::span<const TensorType> operands, const Attributes& attributes);
+/// Integers.
+ShapeResult bits_shape(std::span<const TensorType> operands, const Attributes& attributes);
+/// (bool, x, x) to x.
+ShapeResult select_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult polygamma_shape(std::span<const TensorType> operands, const Attributes& attributes);
+
+// Elements moved (shape_rules_structure.cpp).
+ShapeResult reshape_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult slice_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult concatenate_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult pad_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult reverse_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult iota_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult dynamic_slice_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult dynamic_update_slice_shape(std::span<const TensorType> operands,
+                                       const Attributes& attributes);
+
+// Elements looked up, ordered, run along (shape_rules_index.cpp).
+ShapeResult gather_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult scatter_shape(std::span<const TensorType> operands, const Attributes& attributes);
+/// Without dim `dim`, in i32.
+ShapeResult arg_extremum_shape(std::span<const TensorType> operands, const Attributes& attributes);
+/// bool without the dims `dims`.
+ShapeResult truth_reduce_shape(std::span<const TensorType> operands, const Attributes& attributes);
+/// All operands have the type of the first.
+ShapeResult cumulative_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult float_cumulative_shape(std::span<const TensorType> operands,
+                                   const Attributes& attributes);
+ShapeResult sort_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult top_k_shape(std::span<const TensorType> operands, const Attributes& attributes);
 
 }  // namespace shard

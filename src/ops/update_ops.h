@@ -20,3 +20,6 @@
 //   v   = nu' / (1 - b2^count)                1 in the first step
 //   param' = param - learning_rate * (m / (sqrt(v + eps_root) + eps) + weight_decay * param)
 // With weight_decay > 0 this is adamw. All attributes are doubles but nesterov, an integer.
+//
+// A further operand, a scalar f32, is a learning rate that changes: the rate is then the attribute
+// times it.

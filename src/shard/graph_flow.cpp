@@ -15,6 +15,8 @@ FlowKind kind_of(const OpDef& row) {
       return row.is_elementwise ? FlowKind::elementwise : FlowKind::data_movement;
     case PassClass::broadcast_like:
       return FlowKind::broadcast;
+    case PassClass::slice_like:
+      return FlowKind::slice;
     case PassClass::other:
       break;
   }
@@ -130,12 +132,13 @@ class GraphWalk {
     }
   }
 
-  /// Constants and what elementwise ops and broadcasts make of them.
+  /// Constants and what elementwise ops, broadcasts, reshapes and slices make of them.
   bool is_constant(const Node& node) const {
     const OpDef& row = def(node.op);
     if (row.factor_rule == nullptr) return node.operands.empty();
     const bool derives = node.op != Op::constrain && node.results.size() == 1 &&
-                         (row.is_elementwise || row.pass_class == PassClass::broadcast_like);
+                         (row.is_elementwise || row.pass_class == PassClass::broadcast_like ||
+                          row.derives_constants);
     return derives && std::all_of(node.operands.begin(), node.operands.end(), [&](ValueId value) {
              return builder_.is_constant(static_cast<int>(value));
            });

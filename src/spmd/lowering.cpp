@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "spmd/axes.h"
 #include "spmd/common_factors.h"
+#include "spmd/local_op.h"
 #include "spmd/reshard.h"
 
 namespace shard::spmd {
@@ -114,12 +115,15 @@ class Lowering {
       remember(result, declared(result), buffer);
       instruction.results.push_back(buffer);
     }
+    CommonFactors common;
+    for (const ValueId result : node.results) common.tensors.push_back(axes_of(declared(result)));
+    localize(instruction, common);
     emit(std::move(instruction));
   }
 
   void lower_op(NodeId id) {
     const Node& node = graph_.node(id);
-    const FactorRule rule = rule_of(graph_, node);
+    const FactorRule rule = rule_of_parts(rule_of(graph_, node));
     const CommonFactors common = choose(node, rule);
     Instruction instruction = compute(id);
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
@@ -134,6 +138,7 @@ class Lowering {
       instruction.results.push_back(new_buffer(node.results[i], natural[i], name));
     }
     const std::vector<BufferId> results = instruction.results;
+    localize(instruction, common);
     emit(std::move(instruction));
     for (std::size_t i = 0; i < node.results.size(); ++i) {
       const BufferId whole = reduce(results[i], natural[i], node.results[i], id, rule, common);
@@ -153,7 +158,21 @@ class Lowering {
     return choose_common_factors(rule, shapes, axes);
   }
 
-  /// The instruction of a node; an attribute `shape` becomes that of the local result.
+  /// Brings the attributes to the form that they have on a device's parts.
+  void localize(Instruction& instruction, const CommonFactors& common) const {
+    if (def(instruction.op).local_form == nullptr) return;
+    instruction.attributes =
+        local_attributes(program_.mesh, instruction.op, instruction.attributes,
+                         types(instruction.operands), types(instruction.results), common);
+  }
+
+  std::vector<TensorType> types(const std::vector<BufferId>& buffers) const {
+    std::vector<TensorType> types;
+    for (const BufferId id : buffers) types.push_back(program_.buffer(id).type);
+    return types;
+  }
+
+  /// The instruction of a node, its attributes still those of whole arrays.
   Instruction compute(NodeId id) const {
     const Node& node = graph_.node(id);
     Instruction instruction;
@@ -334,11 +353,7 @@ class Lowering {
     emit(std::move(instruction));
   }
 
-  void emit(Instruction instruction) {
-    if (instruction.kind == Instruction::Kind::compute && instruction.attributes.has("shape"))
-      instruction.attributes.set("shape", program_.buffer(instruction.results.front()).type.shape);
-    body().instructions.push_back(std::move(instruction));
-  }
+  void emit(Instruction instruction) { body().instructions.push_back(std::move(instruction)); }
 
   BufferId new_buffer(ValueId value, const Sharding& sharding, std::string name) {
     Buffer buffer;

@@ -69,3 +69,24 @@ TEST_CASE("every dtype reads back what was written") {
     CHECK(back == numbers);
   }
 }
+
+TEST_CASE("8-bit floats round to nearest with ties to even and know their own ends") {
+  CHECK(widen(to_float8_e4m3(464.0F)) == 448.0F);  // a tie, to the even one
+  CHECK(std::isnan(widen(to_float8_e4m3(465.0F))));
+  CHECK(std::isnan(widen(to_float8_e4m3(std::numeric_limits<float>::infinity()))));
+  CHECK(widen(to_float8_e5m2(57344.0F)) == 57344.0F);
+  CHECK(widen(to_float8_e5m2(-65536.0F)) == -std::numeric_limits<float>::infinity());
+  CHECK(widen(to_float8_e4m3(0x1p-10F)) == 0.0F);  // half of the smallest step
+  CHECK(widen(to_float8_e4m3(0x1.8p-10F)) == 0x1p-9F);
+  CHECK(widen(to_float8_e5m2(0x1.cp-15F)) == 0x1p-14F);  // a subnormal rounds up to a normal
+}
+
+TEST_CASE("every code of an 8-bit float comes back from its number") {
+  for (int code = 0; code < 256; ++code) {
+    CAPTURE(code);
+    const Float8E4M3 e4m3 = {static_cast<std::uint8_t>(code)};
+    const Float8E5M2 e5m2 = {static_cast<std::uint8_t>(code)};
+    if (!std::isnan(widen(e4m3))) CHECK(to_float8_e4m3(widen(e4m3)).bits == code);
+    if (!std::isnan(widen(e5m2))) CHECK(to_float8_e5m2(widen(e5m2)).bits == code);
+  }
+}

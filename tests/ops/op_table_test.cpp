@@ -25,16 +25,16 @@ TEST_CASE("only ops that training never goes through lack a derivative") {
   for (const OpDef& row : op_table()) {
     if (row.derivative == nullptr) without.insert(row.name);
   }
-  CHECK(without == std::set<std::string_view>{"constant", "sgd_update", "momentum_update",
+  CHECK(without == std::set<std::string_view>{"constant", "iota", "sgd_update", "momentum_update",
                                               "adam_update", "repeat"});
 }
 
-TEST_CASE("only constants and loops lack a factor rule") {
+TEST_CASE("only sources and loops lack a factor rule") {
   std::set<std::string_view> without;
   for (const OpDef& row : op_table()) {
     if (row.factor_rule == nullptr) without.insert(row.name);
   }
-  CHECK(without == std::set<std::string_view>{"constant", "repeat"});
+  CHECK(without == std::set<std::string_view>{"constant", "iota", "repeat"});
 }
 
 TEST_CASE("propagation schedules data flow first and broadcasts last") {
@@ -42,7 +42,9 @@ TEST_CASE("propagation schedules data flow first and broadcasts last") {
   CHECK(def(Op::constrain).pass_class == PassClass::pass_through);
   CHECK(def(Op::adam_update).pass_class == PassClass::pass_through);
   CHECK(def(Op::transpose).pass_class == PassClass::pass_through);
+  CHECK(def(Op::reshape).pass_class == PassClass::pass_through);
   CHECK(def(Op::broadcast).pass_class == PassClass::broadcast_like);
+  CHECK(def(Op::dynamic_slice).pass_class == PassClass::slice_like);
   CHECK(def(Op::dot).pass_class == PassClass::other);
   CHECK(def(Op::reduce_max).pass_class == PassClass::other);
 }

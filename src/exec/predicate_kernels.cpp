@@ -1,0 +1,181 @@
+// Kernels of elementwise ops whose operands and results differ in dtype: comparisons, select,
+// clamp.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/check.h"
+#include "exec/element.h"
+#include "exec/kernel.h"
+#include "exec/whole_numbers.h"
+
+namespace shard {
+namespace {
+
+using RealPredicate = bool (*)(double, double);
+using WholePredicate = bool (*)(std::int64_t, std::int64_t);
+
+struct PredicateRow {
+  Op op;
+  RealPredicate real;
+  WholePredicate whole;  ///< nullptr: not for integers
+};
+
+template <class T, class Compare>
+bool holds(T a, T b) {
+  return Compare()(a, b);
+}
+
+template <template <class> class Compare>
+constexpr PredicateRow comparison(Op op) {
+  return {op, holds<double, Compare<double>>, holds<std::int64_t, Compare<std::int64_t>>};
+}
+
+constexpr std::array<PredicateRow, 7> predicate_rows = {{
+    comparison<std::equal_to>(Op::eq),
+    comparison<std::not_equal_to>(Op::ne),
+    comparison<std::less>(Op::lt),
+    comparison<std::less_equal>(Op::le),
+    comparison<std::greater>(Op::gt),
+    comparison<std::greater_equal>(Op::ge),
+    {Op::is_finite, [](double x, double) { return std::isfinite(x); }, nullptr},
+}};
+
+constexpr std::size_t tile_size = 1024;
+
+/// One operand, read in tiles as doubles or as 64-bit integers; a scalar is repeated.
+struct TileOperand {
+  DType dtype = DType::f32;
+  bool is_scalar = false;
+
+  template <class Wide>
+  void load(const std::byte* data, std::size_t start, std::size_t count, Wide* to) const {
+    const auto width = static_cast<std::size_t>(info(dtype).bytes);
+    read(is_scalar ? data : data + start * width, to, is_scalar ? 1 : count);
+    if (is_scalar) std::fill(to + 1, to + count, *to);
+  }
+
+ private:
+  void read(const std::byte* data, double* to, std::size_t count) const {
+    to_doubles(dtype, data, to, count);
+  }
+  void read(const std::byte* data, std::int64_t* to, std::size_t count) const {
+    to_integers(dtype, data, to, count);
+  }
+};
+
+std::vector<TileOperand> tile_operands(const KernelSite& site) {
+  const std::int64_t count = element_count(site.results[0].shape);
+  std::vector<TileOperand> operands;
+  for (const TensorType& type : site.operands) {
+    operands.push_back({type.dtype, count > 1 && type.rank() == 0});
+  }
+  return operands;
+}
+
+template <class Wide>
+Kernel predicate_kernel(const KernelSite& site, bool (*holds_for)(Wide, Wide)) {
+  const std::vector<TileOperand> operands = tile_operands(site);
+  const auto total = static_cast<std::size_t>(element_count(site.results[0].shape));
+  return [operands, total, holds_for](const KernelCall& call) {
+    std::array<Wide, tile_size> a, b;
+    bool* out = reinterpret_cast<bool*>(call.results[0]);
+    for (std::size_t start = 0; start < total; start += tile_size) {
+      const std::size_t count = std::min(tile_size, total - start);
+      operands[0].load(call.operands[0], start, count, a.data());
+      if (operands.size() > 1) operands[1].load(call.operands[1], start, count, b.data());
+      for (std::size_t i = 0; i < count; ++i) out[start + i] = holds_for(a[i], b[i]);
+    }
+  };
+}
+
+/// By the size of an element alone; a scalar is read at every step.
+template <class T>
+Kernel select_kernel(const KernelSite& site) {
+  const std::vector<TileOperand> operands = tile_operands(site);
+  const auto total = static_cast<std::size_t>(element_count(site.results[0].shape));
+  const auto step = [&](std::size_t i) { return operands[i].is_scalar ? 0U : 1U; };
+  return [total, steps = std::array{step(0), step(1), step(2)}](const KernelCall& call) {
+    const std::uint8_t* condition = reinterpret_cast<const std::uint8_t*>(call.operands[0]);
+    const T* on_true = reinterpret_cast<const T*>(call.operands[1]);
+    const T* on_false = reinterpret_cast<const T*>(call.operands[2]);
+    T* out = reinterpret_cast<T*>(call.results[0]);
+    // Read before anything is written: the result may lie over an operand.
+    const T first_true = on_true[0], first_false = on_false[0];
+    for (std::size_t i = 0; i < total; ++i) {
+      const T yes = steps[1] == 0 ? first_true : on_true[i];
+      const T no = steps[2] == 0 ? first_false : on_false[i];
+      out[i] = condition[i * steps[0]] != 0 ? yes : no;
+    }
+  };
+}
+
+double clamped(double low, double x, double high) {
+  if (std::isnan(low) || std::isnan(x) || std::isnan(high)) return std::nan("");
+  return std::min(std::max(x, low), high);
+}
+
+std::int64_t clamped(std::int64_t low, std::int64_t x, std::int64_t high) {
+  return std::min(std::max(x, low), high);
+}
+
+void write_wide(DType dtype, const double* from, std::byte* to, std::size_t count) {
+  from_doubles(from, dtype, to, count);
+}
+void write_wide(DType dtype, const std::int64_t* from, std::byte* to, std::size_t count) {
+  from_integers(from, dtype, to, count);
+}
+
+template <class Wide>
+Kernel clamp_kernel(const KernelSite& site) {
+  const std::vector<TileOperand> operands = tile_operands(site);
+  const auto total = static_cast<std::size_t>(element_count(site.results[0].shape));
+  const DType dtype = site.results[0].dtype;
+  const auto width = static_cast<std::size_t>(info(dtype).bytes);
+  return [operands, total, dtype, width](const KernelCall& call) {
+    std::array<std::array<Wide, tile_size>, 3> in;
+    for (std::size_t start = 0; start < total; start += tile_size) {
+      const std::size_t count = std::min(tile_size, total - start);
+      for (std::size_t i = 0; i < 3; ++i) {
+        operands[i].load(call.operands[i], start, count, in[i].data());
+      }
+      for (std::size_t i = 0; i < count; ++i) in[0][i] = clamped(in[0][i], in[1][i], in[2][i]);
+      write_wide(dtype, in[0].data(), call.results[0] + start * width, count);
+    }
+  };
+}
+
+}  // namespace
+
+KernelResult make_predicate(const KernelSite& site) {
+  const auto row = std::find_if(predicate_rows.begin(), predicate_rows.end(),
+                                [&](const PredicateRow& r) { return r.op == site.op; });
+  SHARD_CHECK(row != predicate_rows.end(), "every op that makes truth values has a row");
+  if (info(site.operands[0].dtype).is_float) return predicate_kernel<double>(site, row->real);
+  if (row->whole == nullptr) return describe(site);
+  return predicate_kernel<std::int64_t>(site, row->whole);
+}
+
+KernelResult make_select(const KernelSite& site) {
+  switch (info(site.results[0].dtype).bytes) {
+    case 1:
+      return select_kernel<std::uint8_t>(site);
+    case 2:
+      return select_kernel<std::uint16_t>(site);
+    case 4:
+      return select_kernel<std::uint32_t>(site);
+    default:
+      return select_kernel<std::uint64_t>(site);
+  }
+}
+
+KernelResult make_clamp(const KernelSite& site) {
+  const DTypeInfo& dtype = info(site.results[0].dtype);
+  if (dtype.dtype == DType::boolean) return describe(site);
+  if (dtype.is_float) return clamp_kernel<double>(site);
+  return clamp_kernel<std::int64_t>(site);
+}
+
+}  // namespace shard

@@ -1,0 +1,91 @@
+// Shape rules of elementwise ops whose operands or results are truth values or bits.
+
+#include "ops/shape_mistakes.h"
+#include "ops/shape_rules.h"
+
+namespace shard {
+namespace {
+
+using Types = std::span<const TensorType>;
+
+/// The shape that all operands have, scalars excepted; or what does not fit.
+std::variant<Shape, std::string> common_shape(Types operands) {
+  const TensorType* result = &operands[0];
+  for (const TensorType& type : operands) {
+    if (type.rank() == 0) continue;
+    if (result->rank() == 0) result = &type;
+    if (type.shape != result->shape) {
+      return "shapes differ: " + to_string(*result) + " and " + to_string(type);
+    }
+  }
+  return result->shape;
+}
+
+std::string dtypes_mistake(Types operands) {
+  for (const TensorType& type : operands) {
+    if (type.dtype == operands[0].dtype) continue;
+    return "dtypes differ: " + dtype_word(operands[0].dtype) + " and " + dtype_word(type.dtype);
+  }
+  return "";
+}
+
+/// Results of `dtype` in the operands' shape.
+ShapeResult in_common_shape(Types operands, DType dtype) {
+  std::variant<Shape, std::string> shape = common_shape(operands);
+  if (auto* mistake = std::get_if<std::string>(&shape)) return std::move(*mistake);
+  return one_result({dtype, std::get<Shape>(std::move(shape))});
+}
+
+ShapeResult bits_of_numbers(Types operands, bool takes_bool) {
+  for (const TensorType& type : operands) {
+    const bool is_refused =
+        info(type.dtype).is_float || (type.dtype == DType::boolean && !takes_bool);
+    if (!is_refused) continue;
+    return std::string(takes_bool ? "needs integers or bool" : "needs integers") + ", not " +
+           dtype_word(type.dtype);
+  }
+  std::string mistake = dtypes_mistake(operands);
+  if (!mistake.empty()) return mistake;
+  return in_common_shape(operands, operands[0].dtype);
+}
+
+}  // namespace
+
+ShapeResult compare_shape(Types operands, const Attributes&) {
+  std::string mistake = dtypes_mistake(operands);
+  if (!mistake.empty()) return mistake;
+  return in_common_shape(operands, DType::boolean);
+}
+
+ShapeResult is_finite_shape(Types operands, const Attributes&) {
+  if (!info(operands[0].dtype).is_float) {
+    return "needs floating point, not " + dtype_word(operands[0].dtype);
+  }
+  return one_result({DType::boolean, operands[0].shape});
+}
+
+ShapeResult logical_shape(Types operands, const Attributes&) {
+  return bits_of_numbers(operands, true);
+}
+
+ShapeResult bits_shape(Types operands, const Attributes&) {
+  return bits_of_numbers(operands, false);
+}
+
+ShapeResult select_shape(Types operands, const Attributes&) {
+  if (operands[0].dtype != DType::boolean) {
+    return "the condition is " + to_string(operands[0]) + ", not bool";
+  }
+  std::string mistake = dtypes_mistake(operands.subspan(1));
+  if (!mistake.empty()) return mistake;
+  return in_common_shape(operands, operands[1].dtype);
+}
+
+ShapeResult polygamma_shape(Types operands, const Attributes& attributes) {
+  if (attributes.integer("order") < 0) {
+    return "there is no order " + std::to_string(attributes.integer("order"));
+  }
+  return float_elementwise_shape(operands, attributes);
+}
+
+}  // namespace shard
