@@ -44,12 +44,32 @@ RulesConfig read_one(const RulesFile& file, const Options& options, Sources& sou
   return std::move(imported.rules);
 }
 
+/// Other frameworks size their meshes elsewhere, and their files name the axes alone.
+void check_sizes_are_known(const RulesConfig& rules) {
+  std::string open, example;
+  const MeshAxisConfig* first = nullptr;
+  int count = 0;
+  for (const MeshAxisConfig& axis : rules.mesh) {
+    const bool is_open = axis.size == -1;
+    example += (example.empty() ? "" : ",") + axis.name.text() + '=' +
+               (is_open ? "N" : std::to_string(axis.size));
+    if (!is_open) continue;
+    open += (open.empty() ? "" : ", ") + axis.name.text();
+    if (count++ == 0) first = &axis;
+  }
+  if (count < 2) return;
+  throw Error("needs-device-count", first->at,
+              "the sizes of the mesh axes " + open + " are not given",
+              "give them: --mesh " + example);
+}
+
 /// A file of ours has the key to say it with, another one may have nothing to say about a mesh.
 void check_mesh_is_known(const RulesConfig& rules, bool is_foreign) {
   if (!rules.given.mesh && is_foreign) {
     throw Error("mesh-missing", {rules.file}, "the rules come without a mesh",
                 "give it: --mesh data=8");
   }
+  if (is_foreign) check_sizes_are_known(rules);
   check_has_mesh(rules);
 }
 

@@ -192,14 +192,33 @@ void build_apply(Model& model, const ModelConfig& config, const BuildOptions& op
   count_parameters(model, diagnostics);
 }
 
+/// NNX keeps the step in the optimizer, which flattens behind the model.
+void step_last(Model& model) {
+  const auto count = static_cast<int>(model.state.size());
+  const auto moved = [&](int position) {
+    return position < 0 || position >= count ? position : (position + count - 1) % count;
+  };
+  std::rotate(model.state.begin(), model.state.begin() + 1, model.state.end());
+  for (StateLeaf& leaf : model.state) leaf.follows = moved(leaf.follows);
+  const auto move_ports = [&](auto& ports, std::vector<ValueId>& values) {
+    const bool has_state = !ports.empty() && ports.front().state_leaf == 0;
+    if (has_state) {
+      std::rotate(ports.begin(), ports.begin() + 1, ports.begin() + count);
+      std::rotate(values.begin(), values.begin() + 1, values.begin() + count);
+    }
+    for (auto& port : ports) port.state_leaf = moved(port.state_leaf);
+  };
+  Graph& step = *model.train_step;
+  move_ports(step.inputs, step.regions.front().parameters);
+  move_ports(step.outputs, step.regions.front().results);
+  for (GraphOutput& output : step.outputs) output.donates = moved(output.donates);
+  for (GraphInput& input : model.apply.inputs) input.state_leaf = moved(input.state_leaf);
+}
+
 }  // namespace
 
 Model build_model(const ModelConfig& config, const BuildOptions& options) {
   Diagnostics diagnostics;
-  if (config.naming == Naming::nnx) {
-    diagnostics.error("not-yet", {config.file, 0, 0, 1}, "naming: nnx is not built by this version",
-                      "use linen or plain");
-  }
   const bool ends = check_layers(config, diagnostics);
   Model model;
   model.name = config.name;
@@ -208,6 +227,7 @@ Model build_model(const ModelConfig& config, const BuildOptions& options) {
   if (config.train) add_train_step(model, config, diagnostics);
   throw_if_errors(diagnostics);
   model.notes = without_repetition(diagnostics.all());
+  if (config.naming == Naming::nnx && model.train_step) step_last(model);
   restyle_paths(model, config.paths);
   return model;
 }

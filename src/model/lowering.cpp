@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "model/initial_values.h"
 #include "model/stacked_spec.h"
+#include "model/state_paths.h"
 
 namespace shard {
 namespace {
@@ -207,7 +208,7 @@ ValueId Lowering::parameter(ParameterRequest request) {
   if (!fits(request.type, request.at) || !init) return ValueId::none;
 
   StateLeaf leaf;
-  leaf.path = "params/" + request.path;
+  leaf.path = std::string(state_paths_of(config.naming, "params/").parameters) + request.path;
   leaf.type = request.type;
   leaf.labels = request.labels;
   leaf.placement = std::move(placement);

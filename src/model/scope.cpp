@@ -1,6 +1,8 @@
 #include "model/scope.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "base/nearest.h"
 
@@ -15,6 +17,25 @@ const LayerConfig* maker_of(const std::string& name, const std::vector<LayerConf
     if (const LayerConfig* inner = maker_of(name, layer.layers)) return inner;
   }
   return nullptr;
+}
+
+/// The modules of Flax among our layers; everything else keeps its word.
+struct ModuleWords {
+  std::string_view kind;
+  std::string_view linen;  ///< the class
+  std::string_view nnx;    ///< an attribute of that class
+};
+constexpr std::array<ModuleWords, 1> module_words = {{{"dense", "Dense", "linear"}}};
+
+/// `DotReluDot` as an attribute of a module is called: `dot_relu_dot`.
+std::string attribute_word(const std::string& kind) {
+  std::string word;
+  for (const char c : kind) {
+    const bool is_upper = c >= 'A' && c <= 'Z';
+    if (is_upper && !word.empty() && word.back() != '_') word += '_';
+    word += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return word;
 }
 
 }  // namespace
@@ -65,9 +86,13 @@ const CountConfig* Scope::argument(const std::string& name) const {
 }
 
 std::string word_for(const std::string& kind, Naming naming) {
-  // The modules of Flax among our layers; everything else keeps its word.
-  if (naming == Naming::linen && kind == "dense") return "Dense";
-  return kind;
+  for (const ModuleWords& words : module_words) {
+    if (words.kind != kind) continue;
+    return std::string(naming == Naming::linen ? words.linen
+                       : naming == Naming::nnx ? words.nnx
+                                               : words.kind);
+  }
+  return naming == Naming::nnx ? attribute_word(kind) : kind;
 }
 
 const std::string* bound_name(const LayerConfig& layer) {

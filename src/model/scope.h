@@ -3,7 +3,8 @@
 //
 // Naming follows the library. Linen: a module without a name is called after its class and a count
 // per class and scope (`Dense_0`); a module with a name does not count. Ops are not modules, their
-// values are named the same way (`relu_0`). Plain: the same with the words of the model file.
+// values are named the same way (`relu_0`). Plain: the same with the words of the model file. NNX,
+// where modules are called after attributes: the same with `linear_0` and `dot_relu_dot_0`.
 
 #include <string>
 #include <unordered_map>

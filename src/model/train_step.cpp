@@ -100,7 +100,7 @@ class TrainStepBuilder {
  private:
   /// step, parameters, optimizer: the order in which a Flax TrainState flattens.
   void add_state() {
-    const StatePaths& paths = state_paths_of(Naming::linen, "params/");
+    const StatePaths& paths = state_paths_of(config_.naming, "params/");
     StateLeaf step = step_leaf(paths, train_.at);
     std::vector<StateLeaf> slots =
         optimizer_state(train_.optimizer, model_.state, {paths, 1, config_.dtypes.state});
@@ -166,8 +166,8 @@ class TrainStepBuilder {
   }
 
   std::string gradient_path(std::size_t parameter) const {
-    const std::size_t prefix = std::string_view("params/").size();
-    return "grads/" + model_.state[1 + parameter].path.substr(prefix);
+    const StatePaths& paths = state_paths_of(config_.naming, "params/");
+    return "grads/" + std::string(tail_of(model_.state[1 + parameter].path, paths));
   }
 
   /// The next value of every state leaf.

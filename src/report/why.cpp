@@ -1,6 +1,7 @@
 #include "report/why.h"
 
 #include <algorithm>
+#include <array>
 
 #include "model/iterations.h"
 #include "model/range_names.h"
@@ -46,9 +47,9 @@ std::string name_across(const Graph& graph, ValueId value, ValueId other) {
 std::string name_seen_from(const Graph& graph, ValueId value, ValueId other) {
   const std::string& name = graph.value(other).name;
   const std::string layer = graph.value(value).name;
-  const std::string params = "params/";
-  if (name.starts_with(params)) {
-    const std::string of_layer = owner(name.substr(params.size()));
+  for (const std::string_view parameters : {"params/", "model/"}) {
+    if (!name.starts_with(parameters)) continue;
+    const std::string of_layer = owner(name.substr(parameters.size()));
     if (of_layer == layer || of_layer == owner(layer)) return last_part(name);
   }
   if (!owner(layer).empty() && owner(name) == owner(layer)) return last_part(name);
@@ -109,6 +110,13 @@ Clause clause_of(const ShardedGraph& sharded, ValueId value, const Reason& reaso
   return {};
 }
 
+/// How a written list of axes was read; beside the place where it is written it is left out.
+bool is_of_rules(ReasonKind kind) {
+  constexpr std::array<ReasonKind, 4> kinds = {ReasonKind::rule, ReasonKind::no_rule,
+                                               ReasonKind::rule_none, ReasonKind::blocked};
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
 }  // namespace
 
 std::string short_place(const Location& at) {
@@ -119,7 +127,10 @@ std::string short_place(const Location& at) {
 Clauses why(const ShardedGraph& sharded, ValueId value) {
   Clauses clauses;
   for (const std::vector<Reason>& dim : sharded.reasons[index_of(value)]) {
+    bool is_constrained = false;
     for (const Reason& reason : dim) {
+      is_constrained = is_constrained || reason.kind == ReasonKind::constraint;
+      if (is_constrained && is_of_rules(reason.kind)) continue;
       Clause clause = clause_of(sharded, value, reason);
       if (std::find(clauses.begin(), clauses.end(), clause) == clauses.end()) {
         clauses.push_back(std::move(clause));

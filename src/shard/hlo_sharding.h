@@ -46,8 +46,9 @@ std::string to_string_v1(const HloSharding& sharding);
 /// Positions in the mesh's device list, row-major over `dims`.
 std::vector<std::int64_t> device_list(const HloSharding& sharding);
 
-/// Reads both forms; nothing when the text has another.
-std::optional<HloSharding> read_hlo_sharding(std::string_view text);
+/// Reads both forms; nothing when the text has another, and then `why` (if given) is a clause that
+/// says what is wrong.
+std::optional<HloSharding> read_hlo_sharding(std::string_view text, std::string* why = nullptr);
 
 /// JAX's `is_equivalent_to`: the same tiles on the same devices in the same order; names of axes
 /// play no part, so the meshes may differ. Both arrays have the same rank.

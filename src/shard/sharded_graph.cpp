@@ -112,7 +112,10 @@ class Placement {
       own[dim].push_back(reason_for(ReasonKind::constraint, graph_.placements[placement].at,
                                     wanted.dims[dim].axes));
       own[dim].back().via = id;
-      own[dim].insert(own[dim].end(), why[dim].begin(), why[dim].end());
+      std::copy_if(why[dim].begin(), why[dim].end(), std::back_inserter(own[dim]),
+                   [](const Reason& reason) {  // "as written" is what a constraint is
+                     return reason.kind != ReasonKind::explicit_spec;
+                   });
     }
   }
 
@@ -137,10 +140,9 @@ void explain_constrained_operands(const ShardedGraph& sharded, const Propagation
       const bool is_explained = !own[dim].empty() || !gained[dim].empty();
       const std::vector<Reason>& why = reasons[index_of(node.results.front())][dim];
       if (is_explained || sharding.dims[dim].is_open || why.empty()) continue;
-      own[dim].push_back(why.front());
-      for (const Reason& reason : why) {
-        if (reason.kind == ReasonKind::uneven) own[dim].push_back(reason);
-      }
+      std::copy_if(why.begin(), why.end(), std::back_inserter(own[dim]), [](const Reason& reason) {
+        return reason.kind != ReasonKind::propagated;
+      });
     }
   }
 }

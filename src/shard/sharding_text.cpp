@@ -98,11 +98,12 @@ void check_device_count(const Mesh& mesh, const HloSharding& tiles, const Locati
 }
 
 Sharding read_tiles(const Mesh& mesh, std::string_view text, int rank, const Location& at) {
-  const std::optional<HloSharding> tiles = read_hlo_sharding(text);
+  std::string why = "tiles that programs make by hand name no axes";
+  const std::optional<HloSharding> tiles = read_hlo_sharding(text, &why);
   const bool is_manual = tiles && std::find(tiles->groups.begin(), tiles->groups.end(),
                                             TileGroup::manual) != tiles->groups.end();
   if (!tiles || is_manual) {
-    throw Error("spec-syntax", at, "'" + std::string(text) + "' is not a tiled sharding",
+    throw Error("spec-syntax", at, "'" + std::string(text) + "' is not a tiled sharding: " + why,
                 "XLA writes {devices=[2,4]<=[8]}, {devices=[4,1,2]<=[2,4]T(1,0) "
                 "last_tile_dim_replicate} or {replicated}");
   }

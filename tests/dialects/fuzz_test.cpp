@@ -5,14 +5,12 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <cstdlib>
-#include <functional>
 #include <iostream>
-#include <random>
 #include <set>
 
 #include "config/load.h"
 #include "dialects/importing.h"
+#include "support/mangled_texts.h"
 #include "text/python_literal.h"
 #include "text/read.h"
 
@@ -53,62 +51,6 @@ const std::array<std::string_view, 40> pieces = {
     "None",  "null", "- ",   "&a ",      "*a",    "<<: ",  "---\n", "=",
     "+=",    "P(",   "@f()", "-1",       "0x",    "1e999", "\xFF",  "\xC3\xA9",
     "\\u12", "b'",   "f'",   "rules = ", "!tag ", "|\n",   "? ",    "9223372036854775808"};
-
-class Mutator {
- public:
-  explicit Mutator(std::uint64_t seed) : rng_(seed) {}
-
-  std::string text() {
-    std::string text = seeds[below(seeds.size())];
-    for (std::uint64_t i = 0, count = 1 + below(4); i < count; ++i) change(text);
-    return text;
-  }
-
- private:
-  std::size_t below(std::size_t limit) { return limit == 0 ? 0 : rng_() % limit; }
-
-  void change(std::string& text) {
-    const std::size_t at = below(text.size() + 1);
-    const std::size_t length = below(std::min<std::size_t>(text.size() - at, 24) + 1);
-    switch (below(7)) {
-      case 0:
-        text.erase(at, length);
-        break;
-      case 1:
-        text.insert(at, text.substr(at, length));
-        break;
-      case 2:
-        if (at < text.size()) text[at] = static_cast<char>(rng_() & 255U);
-        break;
-      case 3:
-        text.replace(at, length, seeds[below(seeds.size())].substr(0, 40));
-        break;
-      case 4:
-        for (std::size_t i = 0, count = 1 + below(150); i < count; ++i) text.insert(at, "[");
-        break;
-      default:
-        text.insert(at, pieces[below(pieces.size())]);
-    }
-  }
-
-  std::mt19937_64 rng_;
-};
-
-std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::stoull(text);
-}
-
-// True when the call gives a value; `Error` is the only other way out.
-bool reads(const std::function<void()>& call) {
-  try {
-    call();
-    return true;
-  } catch (const Error& error) {
-    CHECK_FALSE(error.diagnostics().empty());
-    return false;
-  }
-}
 
 bool can_be_written(const RulesConfig& rules) {
   const auto is_word = [](const std::string& name) {
@@ -168,15 +110,14 @@ void try_readers(const std::string& text, Tally& tally) {
 }  // namespace
 
 TEST_CASE("every reader answers mangled texts with a value or an error") {
-  const std::uint64_t first = number_of("SHARD_FUZZ_SEED", 0);
-  const std::uint64_t count = number_of("SHARD_FUZZ_COUNT", default_count);
   Tally tally;
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    const std::string text = Mutator(seed).text();
-    CAPTURE(seed);
+  const MangledTexts mangled(seeds, pieces);
+  const std::uint64_t count = for_each_input(default_count, [&](std::uint64_t number) {
+    const std::string text = mangled.text(number);
+    CAPTURE(number);
     CAPTURE(text);
     try_readers(text, tally);
-  }
+  });
   std::cout << "fuzz: " << count << " inputs, " << tally.rules << " rules, " << tally.arrays
             << " arrays, " << tally.values << " literals\n";
   // Texts that are all refused would test nothing but refusal.

@@ -62,11 +62,6 @@ TEST_CASE("layers of the later grammar are not built yet") {
         "  hint: build it from dense, dot, let and the elementwise ops");
   CHECK(mistakes({let("y = softmax(x)")}) ==
         "model.yaml:8:14: error: 'softmax' is not built by this version [not-yet]");
-  ModelBuilder nnx = small();
-  nnx.config.naming = Naming::nnx;
-  CHECK(mistakes(nnx.layer(word("relu"))) ==
-        "model.yaml: error: naming: nnx is not built by this version [not-yet]\n"
-        "  hint: use linen or plain");
   ModelBuilder pattern = small();
   LayerConfig layer = repeat("A", 2, true);
   layer.repeat->pattern = {"A", "B"};

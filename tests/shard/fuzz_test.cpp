@@ -4,12 +4,8 @@
 // SHARD_FUZZ_COUNT sets the number of inputs, SHARD_FUZZ_SEED where they begin.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <functional>
 #include <iostream>
-#include <random>
 
 #include "config/load.h"
 #include "config/read_spec.h"
@@ -17,6 +13,7 @@
 #include "shard/hlo_sharding.h"
 #include "shard/sdy_text.h"
 #include "shard/sharding_text.h"
+#include "support/mangled_texts.h"
 
 namespace shard {
 namespace {
@@ -60,62 +57,6 @@ const std::array<std::string_view, 36> pieces = {"(",         ")",
                                                  "p3",        "\xFF",
                                                  "\xC3\xA9",  "999999999999999999",
                                                  "#sdy.",     "UNCONSTRAINED"};
-
-class Mutator {
- public:
-  explicit Mutator(std::uint64_t seed) : rng_(seed) {}
-
-  std::string text() {
-    std::string text = seeds[below(seeds.size())];
-    for (std::uint64_t i = 0, count = below(5); i < count; ++i) change(text);
-    return text;
-  }
-
- private:
-  std::size_t below(std::size_t limit) { return limit == 0 ? 0 : rng_() % limit; }
-
-  void change(std::string& text) {
-    const std::size_t at = below(text.size() + 1);
-    const std::size_t length = below(std::min<std::size_t>(text.size() - at, 12) + 1);
-    switch (below(7)) {
-      case 0:
-        text.erase(at, length);
-        break;
-      case 1:
-        text.insert(at, text.substr(at, length));
-        break;
-      case 2:
-        if (at < text.size()) text[at] = static_cast<char>(rng_() & 255U);
-        break;
-      case 3:
-        text.replace(at, length, seeds[below(seeds.size())].substr(0, 24));
-        break;
-      case 4:
-        text.insert(at, std::string(1 + below(150), "[({<"[below(4)]));
-        break;
-      default:
-        text.insert(at, pieces[below(pieces.size())]);
-    }
-  }
-
-  std::mt19937_64 rng_;
-};
-
-std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::stoull(text);
-}
-
-// True when the call gives a value; `Error` is the only other way out.
-bool reads(const std::function<void()>& call) {
-  try {
-    call();
-    return true;
-  } catch (const Error& error) {
-    CHECK_FALSE(error.diagnostics().empty());
-    return false;
-  }
-}
 
 // A name that can be printed between quotes.
 bool is_quotable(const MeshAxis& axis) {
@@ -170,16 +111,15 @@ void try_readers(const Mesh& mesh, const std::string& text, Tally& tally) {
 }  // namespace
 
 TEST_CASE("every reader of specs and shardings answers mangled texts with a value or an error") {
-  const std::uint64_t first = number_of("SHARD_FUZZ_SEED", 0);
-  const std::uint64_t count = number_of("SHARD_FUZZ_COUNT", default_count);
   const Mesh mesh({{MeshAxis("data"), 2}, {MeshAxis("model"), 4}});
   Tally tally;
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    const std::string text = Mutator(seed).text();
-    CAPTURE(seed);
+  const MangledTexts mangled(seeds, pieces);
+  const std::uint64_t count = for_each_input(default_count, [&](std::uint64_t number) {
+    const std::string text = mangled.text(number);
+    CAPTURE(number);
     CAPTURE(text);
     try_readers(mesh, text, tally);
-  }
+  });
   std::cout << "fuzz: " << count << " inputs, " << tally.specs << " specs, " << tally.tiles
             << " tiles, " << tally.shardings << " shardings, " << tally.sdy << " of Shardy\n";
   // Texts that are all refused would test nothing but refusal.

@@ -66,16 +66,41 @@ TEST_CASE("a form that is not the shortest reads to the shortest") {
   CHECK(to_string(*read_hlo_sharding("{devices=[1,1]<=[1]}")) == "{devices=[1,1]<=[1]}");
 }
 
-TEST_CASE("texts that are no HLO shardings are refused") {
-  for (const char* const text :
-       {"", "{}", "{replicated", "{devices=[2,4]}", "{devices=[2,4]<=[7]}", "{devices=[]<=[8]}",
-        "{devices=[2,4]<=[2,4]T(0,0)}", "{devices=[2,4]<=[2,4]T(1)}", "{devices=[2]1,0}",
-        "{devices=[4]0,1,3,2}", "{devices=[8]<=[8] last_tile_dims={other}}", "{devices=[8]<=[8]} ",
-        "{devices=[0]<=[0]}", "{devices=[8]<=[]}",
-        "{devices=[1]<=[99999999999999999,99999999999999999]}", "{devices=[8]<=[8]",
-        "{devices=[3]0,1}"}) {
+TEST_CASE("texts that are no HLO shardings say why") {
+  const std::vector<std::pair<const char*, const char*>> refused = {
+      {"", "it does not begin with {"},
+      {"{}", "'' is no kind of sharding"},
+      {"{replicated", "found its end, expected }"},
+      {"{devices=[]<=[8]}", "found ']<=[8]}', expected the number of tiles along each dim"},
+      {"{devices=[0]<=[0]}", "[0] has no tile"},
+      {"{devices=[99999999999,99999999999]<=[8]}",
+       "[99999999999,99999999999] are more than 2^63 tiles"},
+      {"{devices=[9999999999999999999]<=[8]}",
+       "found '9]<=[8]}', expected ] behind numbers of up to 18 digits"},
+      {"{devices=[2,4]}", "found '}', expected <=[ or a list of devices"},
+      {"{devices=[2,4]<=[7]}", "[2,4] are 8 tiles, [7] are 7 devices"},
+      {"{devices=[8]<=[]}", "found ']}', expected numbers of up to 18 digits and ]"},
+      {"{devices=[1]<=[99999999999999999,99999999999999999]}",
+       "[1] are 1 tiles, [99999999999999999,99999999999999999] are more than 2^63 devices"},
+      {"{devices=[2,4]<=[2,4]T(0,0)}", "T(...) does not name each of 2 dims once"},
+      {"{devices=[2,4]<=[2,4]T(1)}", "T(...) does not name each of 2 dims once"},
+      {"{devices=[2,4]<=[2,4]T(1,0}", "found '}', expected dims and )"},
+      {"{devices=[2]1,0}",
+       "the order of its devices is no transposed grid, so no axes of a mesh make it"},
+      {"{devices=[4]0,1,3,2}",
+       "the order of its devices is no transposed grid, so no axes of a mesh make it"},
+      {"{devices=[4]0,1,2,999999999999}", "its 4 devices are not 0 to 3, each once"},
+      {"{devices=[3]0,1}", "[3] are 3 tiles for 2 devices"},
+      {"{devices=[8]<=[8] last_tile_dims={other}}", "'other' is no kind of tile dim"},
+      {"{devices=[8]<=[8] last_tile_dims={manual, manual}}",
+       "it names more kinds of tile dims than it has tile dims"},
+      {"{devices=[8]<=[8]", "found its end, expected }"},
+      {"{devices=[8]<=[8]} ", "' ' stands behind its end"}};
+  for (const auto& [text, why] : refused) {
     CAPTURE(text);
-    CHECK_FALSE(read_hlo_sharding(text).has_value());
+    std::string said;
+    CHECK_FALSE(read_hlo_sharding(text, &said).has_value());
+    CHECK(said == why);
   }
 }
 

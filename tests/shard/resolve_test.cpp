@@ -330,7 +330,7 @@ TEST_CASE("mistakes of a text of XLA are told where it stands") {
   CHECK(desk.told() ==
         R"T(m.yaml:7:9: error: w: the sharding has 2 dims, the array 1 [rank-mismatch]
 m.yaml:7:9: error: w: the sharding is for 4 devices, the mesh data 2 x model 4 has 8 [mesh-size]
-m.yaml:7:9: error: w: '{devices=}' is not a tiled sharding [spec-syntax]
+m.yaml:7:9: error: w: '{devices=}' is not a tiled sharding: 'devices=' is no kind of sharding [spec-syntax]
   hint: XLA writes {devices=[2,4]<=[8]}, {devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate} or {replicated}
 m.yaml:7:9: error: Unreduced axes can only refer to mesh axes that is of type `Explicit`, and 'data' of P(unreduced={'data', 'model'}) for w is Auto [unreduced-axis-type]
   hint: leave it out: on axes of type Auto the compiler completes sums by itself

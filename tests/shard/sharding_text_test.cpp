@@ -79,7 +79,8 @@ TEST_CASE("texts that are no sharding of the mesh say why") {
   CHECK(read("{devices=[2,4]<=[8]}", 3) ==
         "--spec:1:1: error: the sharding has 2 dims, the array 3 [rank-mismatch]");
   CHECK(read("{devices=[2,4]<=[7]}") ==
-        "--spec:1:1: error: '{devices=[2,4]<=[7]}' is not a tiled sharding [spec-syntax]\n"
+        "--spec:1:1: error: '{devices=[2,4]<=[7]}' is not a tiled sharding: [2,4] are 8 tiles, [7] "
+        "are 7 devices [spec-syntax]\n"
         "  hint: XLA writes {devices=[2,4]<=[8]}, {devices=[4,1,2]<=[2,4]T(1,0) "
         "last_tile_dim_replicate} or {replicated}");
   CHECK(read("{devices=[3,2]<=[2,3]T(1,0)}", 2, Mesh({{MeshAxis("a"), 3}, {MeshAxis("b"), 2}})) ==
