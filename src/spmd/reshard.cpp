@@ -110,7 +110,7 @@ class StepWriter {
     const bool gathers = collective.kind == CollectiveKind::all_gather;
     collective.payload = gathers ? local_bytes(after) : before;
     collective.wire = wire_bytes(collective.kind, before, product(collective.axes));
-    steps_.push_back({std::move(collective), after});
+    steps_.push_back({std::move(collective), after, local_shape(global_.shape, after)});
     now_ = after;
   }
 

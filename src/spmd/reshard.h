@@ -8,13 +8,15 @@
 
 namespace shard {
 
-/// One step and the sharding after it. Payload and wire bytes are filled in for `type`.
+/// One step and the sharding after it. Payload and wire bytes are filled in for the array's type.
 struct ReshardStep {
   Collective collective;
   Sharding after;
+  Shape local;  ///< what a device holds after it, the padding of dims that do not divide included
 };
 
-/// The steps from `from` to `to` on one mesh; empty when they are equivalent. Both closed and even.
+/// The steps from `from` to `to` on one mesh that Shardy's reshard-to-collectives pass makes; empty
+/// when they are equivalent. Both closed and even. See cheapest_reshard.h for the cheapest.
 std::vector<ReshardStep> plan_reshard(const Mesh& mesh, const TensorType& global,
                                       const Sharding& from, const Sharding& to);
 

@@ -1,0 +1,39 @@
+#pragma once
+// The cheapest reshard: which collectives bring an array from one sharding to another with the
+// fewest bytes sent (see reshard_search.h for how it is found).
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "spmd/reshard.h"
+
+namespace shard {
+
+struct ReshardLimits {
+  Bytes memory;                  ///< operand and result of a step together; 0: no limit
+  std::int64_t layouts = 1'000;  ///< looked at before settling for a stated bound
+};
+
+struct ReshardPlan {
+  std::vector<ReshardStep> steps;
+  Bytes wire;         ///< of all steps
+  Bytes peak;         ///< most bytes of operand and result of one step; what is held without steps
+  Bytes lower_bound;  ///< no sequence of such collectives sends less; `wire` when this one is
+                      ///< cheapest
+};
+
+/// All_slice, all_gather, all_to_all and collective_permute over axes and their prime factors, and
+/// all_reduce and reduce_scatter over axes that `to` leaves no more unreduced. Of equally cheap
+/// sequences one with few steps. Dims need not divide: pieces are padded, and a dim whose padding
+/// differs between the two sides gets whole on the way. Both closed; what is unreduced in `to` is
+/// so in `from`. Nothing when the memory does not suffice. Never more bytes than `plan_reshard`,
+/// which is asked where the search gave up.
+std::optional<ReshardPlan> cheapest_reshard(const Mesh& mesh, const TensorType& global,
+                                            const Sharding& from, const Sharding& to,
+                                            const ReshardLimits& limits = {});
+
+/// The same figures of given steps, `lower_bound` being what `cheapest` has.
+ReshardPlan weighed(const TensorType& global, const Sharding& from, std::vector<ReshardStep> steps);
+
+}  // namespace shard
