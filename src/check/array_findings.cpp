@@ -89,12 +89,13 @@ std::vector<UnevenDim> uneven_dims(const ShardedGraph& sharded, ReasonKind kind)
           wanted.insert(wanted.end(), reason.axes.begin(), reason.axes.end());
         }
         const std::string name = value_name(sharded.graph, value);
-        UnevenDim& group = groups[{of.type.shape[dim], wanted}];
+        const std::int64_t size = sharded.given_type(id_at<ValueId>(value)).shape[dim];
+        UnevenDim& group = groups[{size, wanted}];
         if (group.names.empty()) {
           group = {kind,
                    name,
                    static_cast<int>(dim),
-                   of.type.shape[dim],
+                   size,
                    wanted,
                    reason.axes,
                    asked_at(sharded.reasons[value][dim], of),

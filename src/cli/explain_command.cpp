@@ -47,7 +47,7 @@ Alternative without_rule(const Plan& plan, const ModelInput& model, const Option
 
 /// The main function with every constraint written at that place changed.
 PlannedFunction with_constraint(const Plan& plan, const OtherConstraint& other) {
-  Graph graph = plan.main().sharded.graph;
+  Graph graph = plan.main().sharded.given();
   for (SpecConfig& placement : graph.placements) {
     if (placement.at == other.at) placement = other.spec;
   }

@@ -23,7 +23,7 @@ bool is_by_rules(const ValueReasons& reasons) {
 ExportedArray exported(const ShardedGraph& sharded, const GraphInput& input) {
   ExportedArray array;
   array.path = input.path;
-  array.type = sharded.graph.value(input.value).type;
+  array.type = sharded.given_type(input.value);
   array.part = part_of(input.role);
   array.spec = spec_text(sharded.mesh, sharded.sharding(input.value));
   const LogicalSpec* names = input.placement.logical();
@@ -41,7 +41,7 @@ ExportedPlan exported(const Plan& plan) {
     const GraphOutput& output = sharded.graph.outputs[i];
     if (output.state_leaf >= 0) continue;
     result.arrays.push_back({output.path,
-                             sharded.graph.value(output.value).type,
+                             sharded.given_type(output.value),
                              part_of(output.role),
                              spec_text(sharded.mesh, sharded.output_shardings[i]),
                              {}});

@@ -73,7 +73,7 @@ std::vector<NamedTensor> make_inputs(const Plan& plan, const Options& options, s
   std::vector<WantedArray> wanted;
   for (const GraphInput& input : plan.apply.sharded.graph.inputs) {
     if (input.state_leaf >= 0) continue;
-    wanted.push_back({input.path, plan.apply.sharded.graph.value(input.value).type, true});
+    wanted.push_back({input.path, plan.apply.sharded.given_type(input.value), true});
   }
   std::map<std::string, HostTensor> given;
   if (!options.inputs.empty()) given = read_arrays(options.inputs, wanted);

@@ -77,7 +77,7 @@ void keep_results(const Graph& graph, std::vector<HostTensor> results, FunctionO
 void compare_steps(Cluster& cluster, const PlannedFunction& function,
                    std::vector<HostTensor> arguments, Progress& progress,
                    FunctionOutcome& outcome) {
-  const Graph& graph = function.sharded.graph;
+  const Graph& graph = function.sharded.given();
   FunctionRun& run = outcome.run;
   check_reference_memory(graph);
   std::vector<HostTensor> results;
@@ -112,7 +112,7 @@ void time_and_count(Cluster& cluster, const Options& options, Progress& progress
 FunctionOutcome run_function(Cluster& cluster, const PlannedFunction& function,
                              const std::string& title, const RunArrays& arrays, int compared_steps,
                              const Options& options, Progress& progress) {
-  const Graph& graph = function.sharded.graph;
+  const Graph& graph = function.sharded.given();
   FunctionOutcome outcome;
   outcome.run.title = title;
   outcome.run.function = &function;

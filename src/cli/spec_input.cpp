@@ -42,7 +42,6 @@ Sharding resolved_spec(const SpecConfig& spec, const TensorType& type, RulesConf
   Diagnostics diagnostics;
   Resolver resolver(rules, mesh, diagnostics);
   SpecQuestion question{spec, type, Part::params, "--spec"};
-  question.may_pad = true;
   Resolved resolved = resolver.resolve(question);
   diagnostics.throw_if_errors();
   return std::move(resolved.sharding);

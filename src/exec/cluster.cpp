@@ -101,11 +101,13 @@ class Cluster::Impl {
     ++steps_;
   }
 
-  HostTensor read(BufferId buffer, const TensorType& global, const Sharding& sharding,
-                  const std::string& path) const {
-    const ShardLayout layout(program_.mesh, sharding, global.shape);
+  /// The whole array of an input or output.
+  template <class Port>
+  HostTensor read(const Port& port) const {
+    const TensorType& global = port.global;
+    const ShardLayout layout(program_.mesh, port.sharding, port.stored(), global.shape);
     const std::int64_t width = info(global.dtype).bytes;
-    const std::int64_t offset = places_.of(buffer).offset;
+    const std::int64_t offset = places_.of(port.buffer).offset;
     HostTensor whole = zeros(global);
     for (std::int64_t piece = 0; piece < layout.piece_count(); ++piece) {
       const std::vector<int>& holders = layout.holders(piece);
@@ -122,7 +124,7 @@ class Cluster::Impl {
           const std::int64_t index = run.global + (at - first) / width;
           throw Error("replicas-differ", {},
                       "devices " + std::to_string(holders.front()) + " and " +
-                          std::to_string(holder) + " hold different values of '" + path +
+                          std::to_string(holder) + " hold different values of '" + port.path +
                           "', first at index " + index_text(index, global.shape) +
                           "; copies of the same piece must be equal to the bit");
         }
@@ -181,7 +183,7 @@ class Cluster::Impl {
   /// Visits all runs of all pieces of an input; pieces and parts of them in parallel.
   template <class Visit>
   void for_each_slab(const ProgramInput& input, const Visit& visit) {
-    const ShardLayout layout(program_.mesh, input.sharding, input.global.shape);
+    const ShardLayout layout(program_.mesh, input.sharding, input.stored(), input.global.shape);
     const std::int64_t slabs = (layout.piece_size() + slab - 1) / slab;
     pool_.for_each(layout.piece_count() * slabs, [&](std::int64_t i) {
       const std::int64_t piece = i / slabs, begin = i % slabs * slab;
@@ -250,14 +252,12 @@ void Cluster::run() { impl_->run(); }
 
 HostTensor Cluster::read_output(std::size_t output) const {
   SHARD_CHECK(output < impl_->program().outputs.size(), "an output of the program is named");
-  const ProgramOutput& what = impl_->program().outputs[output];
-  return impl_->read(what.buffer, what.global, what.sharding, what.path);
+  return impl_->read(impl_->program().outputs[output]);
 }
 
 HostTensor Cluster::read_input(std::size_t input) const {
   SHARD_CHECK(input < impl_->program().inputs.size(), "an input of the program is named");
-  const ProgramInput& what = impl_->program().inputs[input];
-  return impl_->read(what.buffer, what.global, what.sharding, what.path);
+  return impl_->read(impl_->program().inputs[input]);
 }
 
 int Cluster::workers() const { return impl_->pool().size(); }

@@ -119,7 +119,7 @@ DimAnswer dim_answer(const NamedArray& array, const RuleDecision* decision, std:
   const ShardedGraph& sharded = array.function->sharded;
   const GraphValue& value = sharded.graph.value(array.value);
   DimAnswer answer;
-  answer.size = value.type.shape[dim];
+  answer.size = sharded.given_type(array.value).shape[dim];
   if (dim < value.labels.size()) answer.name = value.labels[dim];
   const std::vector<AxisRef>& axes = array.row.sharding.dims[dim].axes;
   answer.split = axes.empty() ? "whole" : axes_and_sizes(sharded.mesh, axes);

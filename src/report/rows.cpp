@@ -19,7 +19,7 @@ ArrayRow array_row(const PlannedFunction& function, std::string name, ValueId va
   ArrayRow row;
   row.name = std::move(name);
   row.instances = count_names(row.name);
-  row.type = of.type;
+  row.type = sharded.given_type(value);
   row.sharding = sharding;
   row.spec = spec_text(sharded.mesh, sharding);
   row.local = local_shape(of.type.shape, sharding);

@@ -75,7 +75,7 @@ Resolved Resolver::resolve(const SpecQuestion& question) {
   const PathRuleConfig* path = paths_.take(question.what, question.followed, question.count);
   if (path == nullptr) return resolve_spec(question);
   return resolve_spec({path->spec, question.type, question.part, question.what, question.labels,
-                       question.count, question.followed, question.may_pad});
+                       question.count, question.followed});
 }
 
 Resolved Resolver::resolve_spec(const SpecQuestion& question) {
@@ -318,11 +318,7 @@ void Resolver::drop_indivisible(Resolved& resolved, const SpecQuestion& question
                ", and " + to_string(resolved.spec) + " splits it " + std::to_string(parts) +
                " ways (" + factors_text(mesh_, axes) + ')' + asked_by(resolved.reasons[dim]) +
                ", which should evenly divide the shape " + to_string(question.type.shape),
-           rules_.misfit == Misfit::pad
-               ? "misfit: pad is for lists of arrays, a program computes with whole pieces; "
-                 "nearest legal sizes: " +
-                     nearest_sizes(size, parts)
-               : hint_for_misfit(resolved, dim, question));
+           hint_for_misfit(resolved, dim, question));
     axes.clear();
   }
 }
@@ -331,7 +327,7 @@ void Resolver::drop_indivisible(Resolved& resolved, const SpecQuestion& question
 bool Resolver::settle_misfit(Resolved& resolved, std::size_t dim, const SpecQuestion& question) {
   Axes& axes = resolved.sharding.dims[dim].axes;
   std::vector<Reason>& reasons = resolved.reasons[dim];
-  if (rules_.misfit == Misfit::pad && question.may_pad) {
+  if (rules_.misfit == Misfit::pad) {
     reasons.push_back(reason_for(ReasonKind::padded, {}, axes));
     return true;
   }

@@ -61,8 +61,6 @@ struct SpecQuestion {
   std::span<const std::string> labels{};  ///< per dim, for messages; may be empty
   std::int64_t count = 1;                 ///< arrays that are asked for at once
   std::string followed{};  ///< the parameter that a slot or gradient mirrors; may be empty
-  /// Uneven pieces may stand here: nothing computes with the array. What `misfit: pad` asks for.
-  bool may_pad = false;
 };
 
 /// Resolves specs against one rule set and mesh. Mistakes go to the Diagnostics given

@@ -110,7 +110,7 @@ ResolvedState resolve_state(std::span<const StateLeaf> state, const StateClasses
     one.count = arrays_in(state, leaves);
     one.leaves = std::move(leaves);
     one.resolved = resolver.resolve({first.placement, first.type, part_of(first.role), first.path,
-                                     first.labels, one.count, followed_by(state, first), true});
+                                     first.labels, one.count, followed_by(state, first)});
     // Nothing is left to propagation where there is no program.
     one.resolved.sharding = closed(std::move(one.resolved.sharding));
   }
@@ -143,7 +143,7 @@ void throw_mistakes(std::span<const StateLeaf> state, const RulesConfig& rules, 
   Resolver resolver(rules, mesh, diagnostics);
   for (const StateLeaf& leaf : state) {
     resolver.resolve({leaf.placement, leaf.type, part_of(leaf.role), leaf.path, leaf.labels,
-                      leaf.iteration.count(), followed_by(state, leaf), true});
+                      leaf.iteration.count(), followed_by(state, leaf)});
   }
   diagnostics.throw_if_errors();
 }

@@ -5,6 +5,7 @@
 
 #include "shard/axes.h"
 #include "shard/boundary.h"
+#include "shard/padding.h"
 #include "shard/path_rules.h"
 #include "shard/propagate.h"
 #include "shard/resolve_state.h"
@@ -32,10 +33,41 @@ class Placement {
 
   const Resolver& resolver() const { return resolver_; }
 
+  /// The dims that `misfit: pad` has cut into more pieces than divide them.
+  std::vector<PaddingNeed> padding_needs() const {
+    std::vector<PaddingNeed> needs;
+    for (const GraphInput& input : graph_.inputs) {
+      add_needs({input.value, 0, 1, input.path, input.placement.at},
+                given.values[index_of(input.value)], needs);
+    }
+    for (const Node& node : graph_.nodes) {
+      if (node.op != Op::constrain) continue;
+      const auto placement = static_cast<std::size_t>(node.attributes.integer("placement"));
+      add_needs({node.results.front(), 0, 1, node.name, graph_.placements[placement].at},
+                given.constraints[placement], needs);
+    }
+    for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
+      const GraphOutput& output = graph_.outputs[i];
+      const Location at = output.placement ? output.placement->at : Location{};
+      add_needs({output.value, 0, 1, output.path, at}, given.results[i], needs);
+    }
+    return needs;
+  }
+
   GivenShardings given;
   std::vector<ValueReasons> reasons;
 
  private:
+  void add_needs(PaddingNeed need, const Sharding& sharding,
+                 std::vector<PaddingNeed>& needs) const {
+    const Shape& shape = graph_.value(need.value).type.shape;
+    for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+      need.dim = static_cast<int>(dim);
+      need.parts = part_count(sharding.dims[dim]);
+      if (shape[dim] % need.parts != 0) needs.push_back(need);
+    }
+  }
+
   /// Which parameter an array goes with where the rules place by path.
   std::string followed_by(Role role, const std::string& path) const {
     const bool mirrors = role == Role::optimizer || role == Role::gradient;
@@ -140,10 +172,20 @@ void explain_constrained_operands(const ShardedGraph& sharded, const Propagation
       const bool is_explained = !own[dim].empty() || !gained[dim].empty();
       const std::vector<Reason>& why = reasons[index_of(node.results.front())][dim];
       if (is_explained || sharding.dims[dim].is_open || why.empty()) continue;
-      std::copy_if(why.begin(), why.end(), std::back_inserter(own[dim]), [](const Reason& reason) {
-        return reason.kind != ReasonKind::propagated;
-      });
+      std::copy_if(why.begin(), why.end(), std::back_inserter(own[dim]),
+                   [](const Reason& reason) { return reason.kind != ReasonKind::propagated; });
     }
+  }
+}
+
+/// Pads, and leaves the values that are added for it to propagation.
+void pad(Graph& graph, const std::vector<PaddingNeed>& needs, Placement& placement) {
+  Diagnostics diagnostics;
+  pad_graph(graph, needs, diagnostics);
+  diagnostics.throw_if_errors();
+  for (std::size_t i = placement.given.values.size(); i < graph.values.size(); ++i) {
+    placement.given.values.push_back(open_sharding(graph.values[i].type.rank()));
+    placement.reasons.emplace_back(graph.values[i].type.shape.size());
   }
 }
 
@@ -181,6 +223,10 @@ void join_reasons(ShardedGraph& sharded, std::vector<ValueReasons> before, Propa
 ShardedGraph shard_graph(Graph graph, const RulesConfig& rules, const Mesh& mesh) {
   Placement placement(graph, rules, mesh);
   ShardedGraph sharded;
+  if (const std::vector<PaddingNeed> needs = placement.padding_needs(); !needs.empty()) {
+    sharded.unpadded = graph;
+    pad(graph, needs, placement);
+  }
   sharded.mesh = mesh;
   sharded.rule_uses = placement.resolver().uses();
   sharded.decisions = placement.resolver().decisions();

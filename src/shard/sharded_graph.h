@@ -2,6 +2,7 @@
 // A graph with the sharding of every value and the reasons: what planning decides before anything
 // is partitioned.
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,9 @@ namespace shard {
 
 struct ShardedGraph {
   Graph graph;  ///< the graph given, with a copy of a constant for each further sharding it needs
+  /// The graph given where `graph` works on padded arrays (`misfit: pad`); its values are the first
+  /// ones of `graph`.
+  std::optional<Graph> unpadded;
   Mesh mesh;
   std::vector<Sharding> shardings;         ///< by ValueId; all closed and even
   std::vector<ValueReasons> reasons;       ///< by ValueId
@@ -29,6 +33,13 @@ struct ShardedGraph {
   std::vector<std::pair<LogicalAxis, Location>> unmatched;
 
   const Sharding& sharding(ValueId id) const { return shardings[index_of(id)]; }
+  /// The graph as its caller knows it.
+  const Graph& given() const { return unpadded ? *unpadded : graph; }
+  /// The value's type without padding.
+  const TensorType& given_type(ValueId id) const {
+    const bool is_given = index_of(id) < given().values.size();
+    return (is_given ? given() : graph).value(id).type;
+  }
 };
 
 /// Resolves inputs, outputs and constraints, then propagates to a fixed point (spec section 6: op
@@ -37,7 +48,8 @@ struct ShardedGraph {
 ///
 /// Inputs are closed, unannotated state is replicated; an unannotated data input and an output
 /// without a placement are left to propagation. Where JAX would pad, a dim keeps the axes that
-/// divide it evenly (reason `uneven`). A fully unmatched or null constraint is none.
+/// divide it evenly (reason `uneven`); with `misfit: pad` it is padded instead (`pad_graph`). A
+/// fully unmatched or null constraint is none.
 ShardedGraph shard_graph(Graph graph, const RulesConfig& rules, const Mesh& mesh);
 
 /// The sharded graph as text (`--dump-stages`): the mesh, then the graph with every value's

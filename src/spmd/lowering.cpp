@@ -63,7 +63,8 @@ class Lowering {
     remember(input.value, declared(input.value), buffer);
     body().parameters.push_back(buffer);
     program_.inputs.push_back({buffer, input.path, input.role, input.state_leaf,
-                               graph_.value(input.value).type, source_.sharding(input.value)});
+                               source_.given_type(input.value), source_.sharding(input.value),
+                               padded_shape(input.value)});
   }
 
   void add_output(std::size_t position) {
@@ -73,8 +74,14 @@ class Lowering {
     const BufferId buffer = use(output.value, canonical(wanted), ReasonOf::output, producer);
     body().results.push_back(buffer);
     program_.outputs.push_back({buffer, output.path, output.role, output.state_leaf,
-                                usable_donation(output, buffer), graph_.value(output.value).type,
-                                wanted});
+                                usable_donation(output, buffer), source_.given_type(output.value),
+                                wanted, padded_shape(output.value)});
+  }
+
+  /// Empty for a value without padding.
+  Shape padded_shape(ValueId value) const {
+    const Shape& shape = graph_.value(value).type.shape;
+    return shape == source_.given_type(value).shape ? Shape{} : shape;
   }
 
   /// An input's place is of use only to an output of the same local type, as in JAX.

@@ -128,8 +128,11 @@ struct ProgramInput {
   std::string path;
   Role role = Role::input;
   int state_leaf = -1;
-  TensorType global;
+  TensorType global;  ///< as the caller has it
   Sharding sharding;
+  Shape padded{};  ///< what the sharding divides, where it does not divide `global`; else empty
+
+  const Shape& stored() const { return padded.empty() ? global.shape : padded; }
 
   friend bool operator==(const ProgramInput&, const ProgramInput&) = default;
 };
@@ -142,6 +145,9 @@ struct ProgramOutput {
   int donates = -1;  ///< position in inputs whose place it has; -1 too where local types differ
   TensorType global;
   Sharding sharding;
+  Shape padded{};
+
+  const Shape& stored() const { return padded.empty() ? global.shape : padded; }
 
   friend bool operator==(const ProgramOutput&, const ProgramOutput&) = default;
 };

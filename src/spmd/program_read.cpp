@@ -196,6 +196,7 @@ class ProgramReader {
     port.sharding = sharding();
     port.role = named<Role>("a role");
     if (in_.take("leaf")) port.state_leaf = small();
+    if (in_.take("padded")) port.padded = type().shape;
     return port;
   }
 

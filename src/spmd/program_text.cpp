@@ -103,6 +103,8 @@ class ProgramWriter {
         fmt::format("  {} {} {} {} {}", buffer_text(port.buffer), quoted(port.path),
                     to_string(port.global), sharding_text(port.sharding), name(port.role));
     if (port.state_leaf >= 0) text += fmt::format(" leaf {}", port.state_leaf);
+    if (!port.padded.empty())
+      text += " padded " + to_string(TensorType{port.global.dtype, port.padded});
     return text;
   }
 

@@ -33,15 +33,23 @@ class TypeCheck {
   void check_port(const std::string& where, const Port& port) {
     if (!has_axes(axes_of(port.sharding)) || !has_axes({port.sharding.unreduced}))
       return findings_.add(where + ": its sharding has axes that the mesh has not, or one twice");
-    const bool fits = port.sharding.rank() == port.global.rank() &&
-                      divides_evenly(port.global.shape, port.sharding);
-    if (!fits)
-      return findings_.add(where + ": its sharding does not divide " + to_string(port.global));
-    const TensorType local{port.global.dtype, local_shape(port.global.shape, port.sharding)};
+    const TensorType stored{port.global.dtype, port.stored()};
+    const bool fits =
+        port.sharding.rank() == stored.rank() && divides_evenly(stored.shape, port.sharding);
+    if (!fits) return findings_.add(where + ": its sharding does not divide " + to_string(stored));
+    if (!is_enlarged(port.global.shape, stored.shape))
+      return findings_.add(where + ": " + to_string(port.global) + " cannot be padded to " +
+                           to_string(stored));
+    const TensorType local{port.global.dtype, local_shape(stored.shape, port.sharding)};
     if (local != type(port.buffer))
       findings_.add(fmt::format("{}: {} is {}, its sharding makes it {}", where,
                                 text_of(port.buffer), to_string(type(port.buffer)),
                                 to_string(local)));
+  }
+
+  static bool is_enlarged(const Shape& shape, const Shape& stored) {
+    return shape.size() == stored.size() &&
+           std::equal(shape.begin(), shape.end(), stored.begin(), std::less_equal<>());
   }
 
   /// Axes of the mesh, each part of one at most once.

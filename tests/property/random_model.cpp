@@ -193,4 +193,16 @@ RandomCase random_case(std::uint64_t seed) {
   return one;
 }
 
+RandomCase padded_case(std::uint64_t seed) {
+  RandomCase one = random_case(seed);
+  Dice dice(seed + 1'000'000);
+  const std::string even = "{batch: 48, embed: 48, hidden: 96, wide: 144}";
+  const auto size = [&](int least) { return std::to_string(least + dice.below(16)); };
+  one.model.replace(one.model.find(even), even.size(),
+                    "{batch: " + size(3) + ", embed: " + size(5) + ", hidden: " + size(9) +
+                        ", wide: " + size(7) + "}");
+  one.rules += "misfit: pad\n";
+  return one;
+}
+
 }  // namespace shard::test

@@ -16,4 +16,7 @@ struct RandomCase {
 /// every product of axis sizes that occurs.
 RandomCase random_case(std::uint64_t seed);
 
+/// The same with sizes that few of the axes divide, and rules that pad (`misfit: pad`).
+RandomCase padded_case(std::uint64_t seed);
+
 }  // namespace shard::test

@@ -134,7 +134,7 @@ void check_bytes(const Program& program, const Cluster& cluster) {
 /// peaks must be the plan's and both answers the same; returns the outputs that differ from the
 /// reference.
 std::vector<std::string> run_from(const Planned& planned, std::uint64_t value_seed) {
-  const Graph& graph = planned.sharded.graph;
+  const Graph& graph = planned.sharded.given();
   const std::vector<HostTensor> start = start_values(planned.model, graph, value_seed);
   const std::vector<HostTensor> expected = run_reference(graph, start);
   const double cancellation =
@@ -172,14 +172,13 @@ void run_case(const Planned& planned) {
   }
 }
 
-}  // namespace
-
-TEST_CASE("random models sharded equal themselves whole and plans equal runs") {
+/// Runs `cases` of them from both functions; prints how many there were.
+void run_cases(const std::string& kind, RandomCase (*make)(std::uint64_t), std::uint64_t usual) {
   const std::uint64_t first = number_from("SHARD_PLAN_FIRST_SEED", 1);
-  const std::uint64_t cases = number_from("SHARD_PLAN_CASES", 60);
+  const std::uint64_t cases = number_from("SHARD_PLAN_CASES", usual);
   int refused = 0;
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
-    const RandomCase one = random_case(seed);
+    const RandomCase one = make(seed);
     CAPTURE(seed);
     CAPTURE(one.model);
     CAPTURE(one.rules);
@@ -193,7 +192,17 @@ TEST_CASE("random models sharded equal themselves whole and plans equal runs") {
       ++refused;
     }
   }
-  std::cout << "random models: " << cases << " cases from seed " << first << ", " << refused
+  std::cout << kind << ": " << cases << " cases from seed " << first << ", " << refused
             << " refused\n";
   CHECK(refused * 4 < static_cast<int>(cases) + 4);
+}
+
+}  // namespace
+
+TEST_CASE("random models sharded equal themselves whole and plans equal runs") {
+  run_cases("random models", random_case, 60);
+}
+
+TEST_CASE("random models on padded arrays equal themselves without padding") {
+  run_cases("padded models", padded_case, 40);
 }

@@ -39,11 +39,10 @@ struct Desk {
 
   /// The spec of an array, and what its dims are told.
   std::string ask(const SpecConfig& spec, const Shape& shape, Part part = Part::params,
-                  const std::string& path = "params/w", const std::string& followed = "",
-                  bool may_pad = false) {
+                  const std::string& path = "params/w", const std::string& followed = "") {
     Resolver resolver(rules, mesh, diagnostics);
     const TensorType type{DType::f32, shape};
-    const Resolved answer = resolver.resolve({spec, type, part, path, {}, 1, followed, may_pad});
+    const Resolved answer = resolver.resolve({spec, type, part, path, {}, 1, followed});
     std::string text = spec_text(mesh, answer.sharding);
     for (std::size_t dim = 0; dim < answer.reasons.size(); ++dim) {
       for (const Reason& reason : answer.reasons[dim]) {
@@ -139,24 +138,17 @@ TEST_CASE("dropped axes are told and nothing else is") {
   CHECK(desk.told().empty());
 }
 
-TEST_CASE("arrays may be padded where nothing computes with them") {
+TEST_CASE("a dim that its axes do not divide is padded where the rules say so") {
   Desk desk;
   desk.rules.misfit = Misfit::pad;
   const SpecConfig spec{mesh_axes({{"a", "b"}, {}}), spec_place};
-  CHECK(desk.ask(spec, {12, 4}, Part::params, "params/w", "", true) ==
-        "P(('a', 'b'), None); padded 0 a b");
+  CHECK(desk.ask(spec, {12, 4}) == "P(('a', 'b'), None); padded 0 a b");
   CHECK(desk.told().empty());
   CHECK(local_shape({12, 4}, [&] {
           Resolver resolver(desk.rules, desk.mesh, desk.diagnostics);
           const TensorType type{DType::f32, {12, 4}};
-          return resolver.resolve({spec, type, Part::params, "w", {}, 1, "", true}).sharding;
+          return resolver.resolve({spec, type, Part::params, "w"}).sharding;
         }()) == Shape{2, 4});
-  CHECK(desk.ask(spec, {12, 4}) == "P()");
-  CHECK(desk.told() ==
-        "m.yaml:7:9: error: dim 0 of params/w has size 12, and P(('a', 'b'), None) splits it 8 "
-        "ways (a 2 x b 4), which should evenly divide the shape 12,4 [indivisible]\n"
-        "  hint: misfit: pad is for lists of arrays, a program computes with whole pieces; nearest "
-        "legal sizes: 8 or 16\n");
 }
 
 TEST_CASE("the first glob that has a path places the array whatever its own spec says") {
