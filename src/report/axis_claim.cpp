@@ -16,6 +16,7 @@ struct Steps {
   bool crosses_cores = false;
   bool crosses_hosts = false;
   bool crosses_slices = false;
+  bool stays_in_slice = false;  ///< with some of the steps
   std::int64_t most_links = 0;
   std::int64_t most_closing_links = 0;  ///< from the last device back to the first
 };
@@ -30,6 +31,7 @@ void look_at(const Topology& topology, const DevicePlace& from, const DevicePlac
   steps.crosses_hosts = steps.crosses_hosts || from.host != to.host;
   steps.crosses_slices = steps.crosses_slices || from.slice != to.slice;
   if (from.slice == to.slice) {
+    steps.stays_in_slice = true;
     steps.most_links = std::max(steps.most_links, link_count(topology, from, to));
   }
 }
@@ -86,7 +88,8 @@ std::string axis_claim(const Mesh& mesh, int axis) {
     text += way_text(steps) + link_text(steps, info.size);
     return steps.crosses_slices ? text + (steps.chip_axes.empty() ? "" : ", also") + across : text;
   }
-  return text + (steps.crosses_slices ? across : " inside a " + word);
+  if (!steps.crosses_slices) return text + " inside a " + word;
+  return text + (steps.stays_in_slice ? " inside a " + word + " and" : "") + across;
 }
 
 }  // namespace shard

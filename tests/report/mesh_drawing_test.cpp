@@ -74,6 +74,8 @@ TEST_CASE("axes of GPUs are inside a node or across nodes") {
   const Mesh mesh = mesh_on("4x8xh100", {{"data", 4}, {"model", 8}});
   CHECK(axis_claim(mesh, 0) == "data 4 across nodes");
   CHECK(axis_claim(mesh, 1) == "model 8 inside a node");
+  const Mesh wide = mesh_on("4x8xh100", {{"data", 8}, {"model", 4}});
+  CHECK(axis_claim(wide, 0) == "data 8 inside a node and across nodes");
 }
 
 TEST_CASE("chips stand where they are with boxes around hosts") {
