@@ -30,7 +30,14 @@ enum class ValueKind {
   expression,
   initializer,
   optimizer,
+  optimizers,
+  schedules,
+  step_scales,
+  wholes,
   loss,
+  targets,
+  labels,
+  rotary,
   layers,
   blocks,
   sizes,
@@ -46,8 +53,6 @@ enum class ValueKind {
   rules,
   part_rules,
   arrays,
-  state_optimizer,
-  state_optimizers,
   step_size,
   path_rules,
   rule_sets,
@@ -126,16 +131,18 @@ const KeyTable& block_table();
 /// `generic_layer_table`.
 std::span<const KeyTable> layer_tables();
 const KeyTable& generic_layer_table();
+/// Those of them that have an inside: norms, attention, experts ...
+std::span<const KeyTable> named_block_tables();
 /// The keys that a call of a block of the file takes beside the block's arguments.
 const KeyTable& block_call_table();
 
 /// The keys of a model file that is a list of arrays: some of `model_table`.
 const KeyTable& arrays_table();
-/// Optimizers and transformations whose state is known, by their names in optax.
-std::span<const KeyTable> state_optimizer_tables();
-
 std::span<const KeyTable> initializer_tables();
+/// Optimizers and the transformations they are chains of, by their names in optax.
 std::span<const KeyTable> optimizer_tables();
+/// Learning rates that change with the step, by their names in optax.
+std::span<const KeyTable> schedule_tables();
 std::span<const KeyTable> loss_tables();
 
 // Of a job file.

@@ -1,5 +1,6 @@
 // The keys of the layers that are known here; other words are ops or blocks of the file.
 #include <array>
+#include <vector>
 
 #include "config/keys.h"
 
@@ -101,6 +102,16 @@ constexpr std::array<KeyRow, 1> chain = {{
 }};
 constexpr auto chain_rows = joined(chain, place_in_chain);
 
+constexpr std::array<KeyRow, 3> region_rows = {{
+    {.name = "axes", .kind = names, .help = "mesh axes; default: all of the mesh"},
+    {.name = "out_sharding",
+     .kind = spec,
+     .help = "placement of the result outside",
+     .is_required = true},
+    {.name = "layers", .kind = layers, .help = "the layers inside", .is_required = true},
+}};
+constexpr auto auto_axes_rows = joined(region_rows, place_in_chain);
+
 constexpr std::array<KeyRow, 1> order = {{
     {.name = "dims", .kind = dims, .help = "the dims in their new order", .is_required = true},
 }};
@@ -132,7 +143,7 @@ constexpr auto generic_rows = joined(common_rows, op_arguments);
 constexpr std::string_view later_layer = "build it from dense, dot, let and the elementwise ops";
 constexpr std::string_view later_mode = "leave it out: all mesh axes are of type auto";
 
-constexpr std::array<KeyTable, 29> layers_known = {{
+constexpr std::array<KeyTable, 22> layers_known = {{
     {"dense", "layer 'dense'", "x @ kernel + bias", dense_rows, "features"},
     {"dot", "layer 'dot'", "x @ kernel, or the product of two values", dot_rows, "features"},
     {"constrain", "layer 'constrain'", "asks for a placement", placement_rows, "spec"},
@@ -149,24 +160,24 @@ constexpr std::array<KeyTable, 29> layers_known = {{
     {"reduce_max", "layer 'reduce_max'", "maxima over dims", reduction_rows, "dims"},
     {"reduce_min", "layer 'reduce_min'", "minima over dims", reduction_rows, "dims"},
     {"reduce_prod", "layer 'reduce_prod'", "products over dims", reduction_rows, "dims"},
-    {"attention", "layer 'attention'", "attention", {}, "", later_layer},
-    {"moe", "layer 'moe'", "a mixture of experts", {}, "", later_layer},
-    {"embedding", "layer 'embedding'", "rows of a table", {}, "", later_layer},
-    {"swiglu", "layer 'swiglu'", "a gated feed-forward block", {}, "", later_layer},
-    {"rms_norm", "layer 'rms_norm'", "root mean square norm", {}, "", later_layer},
-    {"layer_norm", "layer 'layer_norm'", "layer norm", {}, "", later_layer},
-    {"softmax", "layer 'softmax'", "softmax", {}, "", later_layer},
     {"conv", "layer 'conv'", "convolution", {}, "", later_layer},
     {"dropout", "layer 'dropout'", "dropout", {}, "", later_layer},
     {"einsum", "layer 'einsum'", "einsum", {}, "", later_layer},
-    {"auto_axes", "layer 'auto_axes'", "axes left to propagation", {}, "", later_mode},
+    {"auto_axes", "layer 'auto_axes'", "layers whose axes are left to propagation", auto_axes_rows},
     {"explicit_axes", "layer 'explicit_axes'", "axes checked by types", {}, "", later_mode},
     {"manual", "layer 'manual'", "a program per device", {}, "", later_mode},
 }};
 
 }  // namespace
 
-std::span<const KeyTable> layer_tables() { return layers_known; }
+std::span<const KeyTable> layer_tables() {
+  static const std::vector<KeyTable> all = [] {
+    std::vector<KeyTable> tables(layers_known.begin(), layers_known.end());
+    tables.insert(tables.end(), named_block_tables().begin(), named_block_tables().end());
+    return tables;
+  }();
+  return all;
+}
 
 const KeyTable& generic_layer_table() {
   static constexpr KeyTable table = {.name = "op",

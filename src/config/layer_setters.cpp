@@ -1,7 +1,9 @@
 #include "config/layer_setters.h"
 
+#include <algorithm>
 #include <array>
 
+#include "config/block_setters.h"
 #include "config/read_spec.h"
 #include "config/scalars.h"
 
@@ -127,7 +129,11 @@ constexpr std::array<SetterRow, 24> setters = {{
      }},
     {"axes",
      [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {
-       if (auto type = read_type(node, "'axes'", context)) layer.param->type = std::move(*type);
+       if (!layer.param) {
+         layer.mesh_axes = read_names(node, "'axes'", context.diagnostics);
+       } else if (auto type = read_type(node, "'axes'", context)) {
+         layer.param->type = std::move(*type);
+       }
      }},
 }};
 
@@ -139,6 +145,11 @@ void set_layer_keys(LayerConfig& layer, const CheckedMap& map, const KeyTable& t
     if (table.find(row.key) == nullptr) continue;
     if (const TextNode* node = map.get(row.key))
       row.set(layer, *node, map.key_at(row.key), context);
+  }
+  for (const KeyRow& row : table.rows) {
+    const auto is_set = [&](const SetterRow& setter) { return setter.key == row.name; };
+    if (std::any_of(setters.begin(), setters.end(), is_set)) continue;
+    if (const TextNode* node = map.get(row.name)) set_block_key(layer, *node, row, context);
   }
 }
 

@@ -66,6 +66,13 @@ struct ParamConfig {
   Location at;
 };
 
+/// `names: {heads: q_heads}` of a named block.
+struct RenamedLabel {
+  std::string from;
+  std::string to;
+  Location at;
+};
+
 struct LayerConfig;
 
 struct RepeatConfig {
@@ -100,10 +107,19 @@ struct LayerConfig {
   std::optional<Assignment> let;       ///< of `let`
   std::optional<ParamConfig> param;    ///< of `param`
   std::optional<RepeatConfig> repeat;  ///< of `repeat`
+  std::vector<std::string> mesh_axes;  ///< of `auto_axes`: empty for all
   std::vector<LayerConfig> layers;     ///< of `residual`, `parallel`
   std::vector<std::string> dims;       ///< labels or positions: `transpose`, reductions
   bool keep_dims = false;              ///< of reductions
   std::optional<double> number;        ///< the main scalar argument of an op that takes one
+  /// What named blocks (attention, experts ...) take beside these, by key.
+  std::vector<std::pair<std::string, CountConfig>> counts;
+  std::vector<std::pair<std::string, double>> numbers;
+  std::vector<std::pair<std::string, bool>> flags;
+  std::vector<std::pair<std::string, std::string>> words;
+  std::vector<std::pair<std::string, InitConfig>> inits;
+  std::vector<RenamedLabel> names;  ///< labels of the block by other names
+  std::vector<std::pair<std::string, SpecConfig>> constrain;  ///< placements by value of the block
   /// Of a call of a block of the file: all declared. Of any other word: the keys that no table
   /// knows, or "" for a bare one; a value that is no count is 0 with its text as label.
   std::vector<std::pair<std::string, CountConfig>> arguments;
@@ -123,25 +139,48 @@ struct OutputConfig {
   Location at;
 };
 
+/// A learning rate that depends on the step. Kinds and arguments are those of optax's schedules.
+struct ScheduleConfig {
+  std::string kind;  ///< `warmup_cosine_decay`, `linear` ...
+  std::vector<std::pair<std::string, double>> arguments;
+  Location at;
+  std::vector<std::pair<std::int64_t, double>> scales{};  ///< `piecewise_constant`: step and factor
+  std::vector<ScheduleConfig> parts{};                    ///< of `join`
+  std::vector<std::int64_t> boundaries{};                 ///< of `join`: where the next part begins
+};
+
 /// In a program one that can be run; in a list of arrays also one of which only the state is known.
 struct OptimizerConfig {
   std::string kind;  ///< `sgd`, `momentum`, `adam`, `adamw` ...
   std::vector<std::pair<std::string, double>> arguments;
   Location at;
   std::vector<std::pair<std::string, DType>> dtypes{};  ///< `mu_dtype` and the like
-  bool is_scheduled = false;             ///< the learning rate is a schedule, which counts steps
-  std::vector<OptimizerConfig> parts{};  ///< of `chain` and `multi_steps`
+  bool is_scheduled = false;  ///< the learning rate is a schedule, which counts steps
+  std::optional<ScheduleConfig> schedule{};  ///< nothing for the bare word: only the count is known
+  std::optional<std::vector<std::string>> mask{};  ///< globs of the parameters that decay
+  std::vector<OptimizerConfig> parts{};            ///< of `chain` and `multi_steps`
+};
+
+/// What a loss compares the output with.
+struct TargetsConfig {
+  std::string input;
+  bool is_shifted = false;  ///< `shift(tokens)`: each position's target is the next one's token
+  Location at;
 };
 
 struct TrainConfig {
-  std::string loss;  ///< `sum`, `mean`, or `mse` ...
+  std::string loss;  ///< `sum`, `mean`, `mse`, `cross_entropy`
   Location loss_at;
+  std::optional<TargetsConfig> targets{};
+  bool ignores_negative = true;  ///< positions with a negative target do not count
   OptimizerConfig optimizer;
   bool returns_state = true;
   bool returns_loss = true;
   bool returns_grads = false;
   bool returns_outputs = false;
   bool donate = true;
+  std::int64_t microbatches = 1;  ///< parts of a batch whose gradients are averaged
+  Location microbatches_at{};
   Location at;
 };
 

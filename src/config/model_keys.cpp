@@ -47,7 +47,7 @@ constexpr std::array<KeyRow, 5> train_rows = {{
      .choices = returned},
     {.name = "microbatches",
      .kind = whole,
-     .help = "parts of a batch whose gradients are added up",
+     .help = "parts of a batch, one after the other, whose gradients are averaged",
      .default_value = "1"},
     {.name = "donate",
      .kind = flag,
@@ -109,7 +109,7 @@ constexpr std::array<KeyRow, 19> model_rows = {{
      .kind = path_rules,
      .help = "of arrays: their axes by glob, the first that matches wins"},
     {.name = "optimizer",
-     .kind = state_optimizer,
+     .kind = optimizer,
      .help = "of arrays: whose state is derived from them, e.g. adamw"},
 }};
 
@@ -119,59 +119,22 @@ constexpr std::array<KeyRow, 3> block_rows = {{
     {.name = "layers", .kind = layers, .help = "the block's layers", .is_required = true},
 }};
 
-constexpr KeyRow learning_rate = {
-    .name = "learning_rate", .kind = number, .help = "the step size", .is_required = true};
-constexpr KeyRow b1 = {
-    .name = "b1", .kind = number, .help = "decay of the mean", .default_value = "0.9"};
-constexpr KeyRow b2 = {
-    .name = "b2", .kind = number, .help = "decay of the squares", .default_value = "0.999"};
-constexpr KeyRow eps = {
-    .name = "eps", .kind = number, .help = "added outside the root", .default_value = "1e-8"};
-constexpr KeyRow eps_root = {
-    .name = "eps_root", .kind = number, .help = "added inside the root", .default_value = "0"};
-constexpr std::array<KeyRow, 1> sgd_rows = {{learning_rate}};
-constexpr std::array<KeyRow, 3> momentum_rows = {{
-    learning_rate,
-    {.name = "momentum", .kind = number, .help = "decay of the trace", .default_value = "0.9"},
-    {.name = "nesterov",
+constexpr std::array<KeyRow, 2> cross_entropy_rows = {{
+    {.name = "targets",
+     .kind = targets,
+     .help = "an integer input, or shift(INPUT): the next position's",
+     .is_required = true},
+    {.name = "ignore_negative",
      .kind = flag,
-     .help = "look ahead",
-     .default_value = "false",
-     .not_yet = "remove it: only plain momentum is updated"},
+     .help = "negative targets do not count",
+     .default_value = "true"},
 }};
-constexpr std::array<KeyRow, 5> adam_rows = {{learning_rate, b1, b2, eps, eps_root}};
-constexpr std::array<KeyRow, 6> adamw_rows = {{
-    learning_rate,
-    b1,
-    b2,
-    eps,
-    eps_root,
-    {.name = "weight_decay",
-     .kind = number,
-     .help = "strength of the decay",
-     .default_value = "1e-4"},
-}};
-constexpr std::string_view one_optimizer = "name one optimizer: sgd, momentum, adam or adamw";
-constexpr std::array<KeyTable, 7> optimizers = {{
-    {"sgd", "optimizer 'sgd'", "plain gradient descent", sgd_rows, "learning_rate"},
-    {"momentum", "optimizer 'momentum'", "sgd with a trace", momentum_rows, "learning_rate"},
-    {"adam", "optimizer 'adam'", "adam", adam_rows, "learning_rate"},
-    {"adamw", "optimizer 'adamw'", "adam with weight decay", adamw_rows, "learning_rate"},
-    {"chain", "optimizer 'chain'", "several updates in a row", {}, "", one_optimizer},
-    {"adafactor", "optimizer 'adafactor'", "factored squares", {}, "", one_optimizer},
-    {"lion", "optimizer 'lion'", "sign updates", {}, "", one_optimizer},
-}};
-
 constexpr std::array<KeyTable, 4> losses = {{
     {"sum", "loss 'sum'", "the sum of the output", {}},
     {"mean", "loss 'mean'", "the mean of the output", {}},
     {"mse", "loss 'mse'", "the mean square of the output", {}},
-    {"cross_entropy",
-     "loss 'cross_entropy'",
-     "of logits and targets",
-     {},
-     "",
-     "use one of: sum, mean, mse"},
+    {"cross_entropy", "loss 'cross_entropy'",
+     "of the output, as logits over its last dim, and targets", cross_entropy_rows, "targets"},
 }};
 
 constexpr std::array<KeyRow, 1> stddev_rows = {
@@ -218,7 +181,6 @@ const KeyTable& block_table() {
 }
 
 std::span<const KeyTable> initializer_tables() { return initializers; }
-std::span<const KeyTable> optimizer_tables() { return optimizers; }
 std::span<const KeyTable> loss_tables() { return losses; }
 
 }  // namespace shard

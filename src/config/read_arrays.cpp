@@ -116,7 +116,7 @@ ArraysConfig read_arrays(const MergedDocument& document) {
   if (const TextNode* arrays = map.get("arrays")) read_listed_arrays(*arrays, context, model);
   if (const TextNode* axes = map.get("axes")) model.axes = read_path_rules(*axes, diagnostics);
   if (const TextNode* optimizer = map.get("optimizer")) {
-    model.optimizer = read_state_optimizer(*optimizer, diagnostics);
+    model.optimizer = read_optimizer(*optimizer, diagnostics);
   }
   throw_in_file_order(diagnostics);
   return model;

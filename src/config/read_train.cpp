@@ -3,6 +3,8 @@
 #include "base/nearest.h"
 #include "config/checked_map.h"
 #include "config/read_context.h"
+#include "config/read_loss.h"
+#include "config/read_optimizer.h"
 #include "config/scalars.h"
 
 namespace shard {
@@ -24,12 +26,13 @@ void read_returns(const TextNode& node, const KeyRow& row, TrainConfig& train,
   report_type(node, "'returns'", "at least one of state, loss, grads, outputs", diagnostics);
 }
 
-void read_microbatches(const TextNode& node, Diagnostics& diagnostics) {
+void read_microbatches(const TextNode& node, TrainConfig& train, Diagnostics& diagnostics) {
   const auto count = read_whole(node, "'microbatches'", diagnostics);
-  if (!count || *count == 1) return;
-  diagnostics.error("not-yet", node.at,
-                    "'microbatches' cannot be " + std::to_string(*count) + " yet",
-                    "only 1 is supported, which is the default");
+  if (!count) return;
+  train.microbatches = *count;
+  train.microbatches_at = node.at;
+  if (*count > 0) return;
+  diagnostics.error("bad-size", node.at, "'microbatches' must be at least 1, found 0");
 }
 
 }  // namespace
@@ -38,21 +41,19 @@ std::optional<TrainConfig> read_train(const TextNode& node, Diagnostics& diagnos
   const CheckedMap map(node, *model_table().find("train")->table, diagnostics);
   TrainConfig train;
   train.at = node.at;
-  if (const TextNode* loss = map.get("loss")) {
-    if (const auto call = read_call(*loss, loss_tables(), "loss", diagnostics)) {
-      train.loss = call->kind;
-      train.loss_at = call->at;
-    }
-  }
-  if (const TextNode* optimizer = map.get("optimizer")) {
-    if (auto call = read_call(*optimizer, optimizer_tables(), "optimizer", diagnostics)) {
-      train.optimizer = {std::move(call->kind), std::move(call->arguments), call->at};
+  if (const TextNode* loss = map.get("loss")) read_loss(*loss, train, diagnostics);
+  if (const TextNode* node_of_optimizer = map.get("optimizer")) {
+    if (auto optimizer = read_optimizer(*node_of_optimizer, diagnostics)) {
+      check_can_run(*optimizer, diagnostics);
+      train.optimizer = std::move(*optimizer);
     }
   }
   if (const TextNode* returns = map.get("returns")) {
     read_returns(*returns, map.row("returns"), train, diagnostics);
   }
-  if (const TextNode* count = map.get("microbatches")) read_microbatches(*count, diagnostics);
+  if (const TextNode* count = map.get("microbatches")) {
+    read_microbatches(*count, train, diagnostics);
+  };
   if (const TextNode* donate = map.get("donate")) {
     train.donate = read_flag(*donate, "'donate'", diagnostics).value_or(true);
   }

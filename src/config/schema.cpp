@@ -183,7 +183,7 @@ std::string model_schema() {
   }
   definitions["initializer"] = calls_schema(initializer_tables());
   definitions["optimizer"] = calls_schema(optimizer_tables());
-  definitions["state_optimizer"] = calls_schema(state_optimizer_tables());
+  definitions["schedule"] = calls_schema(schedule_tables());
   definitions["path_rule"] = Json::parse(rule_definitions)["path_rule"];
   definitions["loss"] = calls_schema(loss_tables());
   definitions["layer"] = layer_schema();

@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "model/check_layers.h"
 #include "model/layer_kinds.h"
+#include "model/microbatches.h"
 #include "model/model.h"
 #include "model/state_paths.h"
 #include "model/train_step.h"
@@ -169,8 +170,10 @@ void count_parameters(Model& model, Diagnostics& diagnostics) {
   }
 }
 
-void build_apply(Model& model, const ModelConfig& config, const BuildOptions& options,
-                 Diagnostics& diagnostics) {
+/// Builds `model.apply` and returns what the train step starts from: the same with everything still
+/// there that only a loss needs.
+TrainStart build_apply(Model& model, const ModelConfig& config, const BuildOptions& options,
+                       Diagnostics& diagnostics) {
   model.apply.name = "apply";
   Lowering lowering(config, options, model.apply, diagnostics);
   Scope scope("", config.layers);
@@ -178,18 +181,29 @@ void build_apply(Model& model, const ModelConfig& config, const BuildOptions& op
   if (config.inputs.empty()) {
     diagnostics.error("missing-key", {config.file, 0, 0, 1}, "the model has no inputs",
                       "write inputs: {x: \"f32[batch, embed]\"}");
-    return;
+    return {};
   }
   lower_layers(lowering, scope, config.layers);
   model.apply.outputs = outputs_of(lowering, scope);
-  if (diagnostics.has_errors()) return;
+  if (diagnostics.has_errors()) return {};
   add_inputs(model, lowering, std::move(data));
   for (const GraphOutput& output : model.apply.outputs) {
     model.apply.regions.front().results.push_back(output.value);
   }
   model.folded = std::move(lowering.folded);
+  model.parts = std::move(lowering.parts);
+  TrainStart start;
+  if (config.train) start = {model.apply, std::move(lowering.losses)};
   model.dropped = remove_dead_code(model.apply);
   count_parameters(model, diagnostics);
+  return start;
+}
+
+/// What a step over parts of the batch starts from: the forward function of one part.
+TrainStart build_part(const ModelConfig& config, Diagnostics& diagnostics) {
+  const auto small = with_small_batch(config, diagnostics);
+  Model part;
+  return small ? build_apply(part, *small, {}, diagnostics) : TrainStart{};
 }
 
 /// NNX keeps the step in the optimizer, which flattens behind the model.
@@ -222,9 +236,14 @@ Model build_model(const ModelConfig& config, const BuildOptions& options) {
   const bool ends = check_layers(config, diagnostics);
   Model model;
   model.name = config.name;
-  if (ends) build_apply(model, config, options, diagnostics);
+  TrainStart start;
+  const bool in_parts = config.train && config.train->microbatches > 1;
+  // A loop over parts of the batch has no iterations that stand for several.
+  if (ends) start = build_apply(model, config, in_parts ? BuildOptions{} : options, diagnostics);
   throw_if_errors(diagnostics);
-  if (config.train) add_train_step(model, config, diagnostics);
+  if (in_parts) start = build_part(config, diagnostics);
+  throw_if_errors(diagnostics);
+  if (config.train) add_train_step(model, config, std::move(start), diagnostics);
   throw_if_errors(diagnostics);
   model.notes = without_repetition(diagnostics.all());
   if (config.naming == Naming::nnx && model.train_step) step_last(model);

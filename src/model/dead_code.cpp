@@ -105,7 +105,14 @@ class Compactor {
   void move_nodes(const Region& from, Region& to) {
     to.nodes.reserve(from.nodes.size());
     for (const NodeId id : from.nodes) {
-      if (liveness_.needs(id)) to.nodes.push_back(move_node(id));
+      if (!liveness_.needs(id)) continue;
+      const Node& node = from_.node(id);
+      // It has said what it had to say when derivatives were taken.
+      if (node.op == Op::stop_gradient) {
+        new_id_[index_of(node.results.front())] = new_id_[index_of(node.operands.front())];
+      } else {
+        to.nodes.push_back(move_node(id));
+      }
     }
   }
 

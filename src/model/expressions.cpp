@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/nearest.h"
+#include "model/composer.h"
 #include "model/layer_kinds.h"
 
 namespace shard {
@@ -56,6 +57,9 @@ class CallReader {
   Operand run() {
     const auto op = op_named(call_.text);
     const LayerKind* kind = layer_kind(call_.text);
+    const bool is_softmax =
+        kind != nullptr && (kind->lower == lower_softmax || kind->lower == lower_log_softmax);
+    if (is_softmax) return softmax(kind->lower == lower_log_softmax, kind->keys);
     if (!op || kind == nullptr || kind->lower == lower_constrain) return unknown();
     if (!read_keywords(kind->keys)) return spoiled();
     if (kind->lower == lower_dot) return product();
@@ -88,7 +92,9 @@ class CallReader {
     }
     std::vector<std::string> known;
     for (const LayerKind& kind : layer_kinds()) {
-      if (op_named(kind.word) && kind.lower != lower_constrain) known.emplace_back(kind.word);
+      const bool is_softmax = kind.lower == lower_softmax || kind.lower == lower_log_softmax;
+      const bool is_op = op_named(kind.word) && kind.lower != lower_constrain;
+      if (is_op || is_softmax) known.emplace_back(kind.word);
     }
     lowering_.diagnostics.error("unknown-op", call_.at, "there is no op '" + call_.text + "'",
                                 did_you_mean(call_.text, known, "ops"));
@@ -103,6 +109,26 @@ class CallReader {
       return spoiled();
     }
     return Operand::array(lowering_.matrix_product(operands_[0].value, operands_[1].value));
+  }
+
+  /// Over the dims named, or the last one.
+  Operand softmax(bool is_log, unsigned keys) {
+    if (!read_keywords(keys)) return spoiled();
+    const auto input = one_array();
+    if (!input || *input == ValueId::none) return spoiled();
+    auto dims = lowering_.dim_positions(*input, dims_, call_.at);
+    const TensorType& type = lowering_.type(*input);
+    if (!dims) return spoiled();
+    if (type.rank() == 0 || !info(type.dtype).is_float) {
+      lowering_.diagnostics.error(type.rank() == 0 ? "rank-mismatch" : "dtype-mismatch", call_.at,
+                                  call_.text + " needs an array of floating-point numbers, found " +
+                                      lowering_.described(*input));
+      return spoiled();
+    }
+    if (dims->empty()) dims->push_back(type.rank() - 1);
+    Composer compose(lowering_.builder);
+    return Operand::array(is_log ? compose.log_softmax(*input, *dims)
+                                 : compose.softmax(*input, *dims));
   }
 
   std::optional<ValueId> one_array() {

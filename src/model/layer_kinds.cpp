@@ -12,6 +12,10 @@ namespace {
 constexpr unsigned any_op = key_name | key_of | key_dtype | key_out_sharding;
 constexpr unsigned chain = key_name | key_of | key_out_sharding | key_layers;
 
+constexpr unsigned block = any_op | key_params;
+constexpr unsigned norm = block | key_use_bias | key_bias_init;
+constexpr unsigned hidden = norm | key_features | key_kernel_init;
+
 constexpr LayerKind own_kinds[] = {
     {"dense", 1, 1,
      any_op | key_features | key_kernel | key_bias | key_params | key_kernel_init | key_bias_init |
@@ -21,6 +25,10 @@ constexpr LayerKind own_kinds[] = {
      lower_dot, "x @ parameter with features, or the product of two values"},
     {"constrain", 1, 1, key_name | key_of | key_spec, false, lower_constrain,
      "the value placed as the spec says"},
+    {"reshard", 1, 1, key_name | key_of | key_spec, false, lower_reshard,
+     "the value moved to where the spec says, in explicit mode"},
+    {"auto_axes", 1, 64, chain | key_axes, false, lower_auto_axes,
+     "layers inside which axes are of type auto"},
     {"let", 0, 0, key_let | key_dtype | key_out_sharding, false, lower_let,
      "NAME = an expression of values, numbers and ops"},
     {"param", 0, 0, key_param | key_name | key_dtype, false, lower_param,
@@ -33,17 +41,30 @@ constexpr LayerKind own_kinds[] = {
     {"transpose", 1, 1, any_op | key_dims, true, lower_transpose, "dims in another order"},
     {"broadcast", 1, 1, any_op | key_dims, true, lower_broadcast,
      "repeated to the sizes named, aligned at the right"},
+    {"embedding", 1, 1, block | key_features, true, lower_embedding,
+     "rows of a table, by integers"},
+    {"attend", 1, 1, any_op, true, lower_attend, "the product with an embedding's table"},
+    {"position_embedding", 1, 1, block, true, lower_position_embedding,
+     "x + a row of a table per position"},
+    {"rms_norm", 1, 1, block, true, lower_rms_norm, "x / sqrt(mean(x^2) + eps) * scale"},
+    {"layer_norm", 1, 1, norm, true, lower_layer_norm,
+     "(x - mean) / sqrt(variance + eps) * scale + bias"},
+    {"softmax", 1, 1, any_op | key_dims, true, lower_softmax, "exp(x) over its sum"},
+    {"log_softmax", 1, 1, any_op | key_dims, true, lower_log_softmax, "the logarithm of softmax"},
+    {"attention", 1, 1, hidden, true, lower_attention,
+     "each position's mean of the values, weighted by how its query meets their keys"},
+    {"swiglu", 1, 1, hidden, true, lower_swiglu, "(silu(x @ gate) * (x @ up)) @ down"},
+    {"geglu", 1, 1, hidden, true, lower_geglu, "(gelu(x @ gate) * (x @ up)) @ down"},
+    {"mlp", 1, 1, hidden, true, lower_mlp, "activation(x @ up) @ down"},
+    {"moe", 1, 1, hidden, true, lower_moe, "a few experts for each token, chosen by a router"},
 };
 
 constexpr std::string_view reductions[] = {"reduce_sum", "reduce_max", "reduce_min", "reduce_prod"};
 
 // Words of the grammar whose engine comes later.
-constexpr std::array<std::string_view, 27> later_kinds = {
-    "reshard",       "auto_axes",  "explicit_axes", "manual",    "attention", "rms_norm",
-    "layer_norm",    "group_norm", "batch_norm",    "embedding", "embed",     "swiglu",
-    "geglu",         "mlp",        "moe",           "softmax",   "dropout",   "conv",
-    "dense_general", "einsum",     "reshape",       "concat",    "slice",     "pad",
-    "rotary",        "pool",       "gather"};
+constexpr std::array<std::string_view, 16> later_kinds = {
+    "explicit_axes", "manual", "group_norm", "batch_norm",    "embed", "dropout", "conv", "einsum",
+    "reshape",       "concat", "slice",      "dense_general", "pad",   "rotary",  "pool", "gather"};
 
 bool is_reduction(std::string_view word) {
   return std::find(std::begin(reductions), std::end(reductions), word) != std::end(reductions);
@@ -85,7 +106,7 @@ struct KeyRow {
   bool (*is_written)(const LayerConfig& layer);
 };
 
-constexpr std::array<KeyRow, 20> key_rows = {{
+constexpr std::array<KeyRow, 21> key_rows = {{
     {key_name, "name", [](const LayerConfig& l) { return !l.name.empty(); }},
     {key_of, "of", [](const LayerConfig& l) { return !l.of.empty(); }},
     {key_dtype, "dtype", [](const LayerConfig& l) { return l.dtype.has_value(); }},
@@ -106,6 +127,7 @@ constexpr std::array<KeyRow, 20> key_rows = {{
     {key_number, "value", [](const LayerConfig& l) { return l.number.has_value(); }},
     {key_arguments, "arguments", [](const LayerConfig& l) { return !l.arguments.empty(); }},
     {key_let, "expression", [](const LayerConfig& l) { return l.let.has_value(); }},
+    {key_axes, "axes", [](const LayerConfig& l) { return !l.mesh_axes.empty(); }},
     {key_param, "axes", [](const LayerConfig& l) { return l.param.has_value(); }},
     {key_repeat, "block", [](const LayerConfig& l) { return l.repeat.has_value(); }},
 }};

@@ -35,6 +35,7 @@ enum LayerKey : unsigned {
   key_let = 1U << 17,
   key_param = 1U << 18,
   key_repeat = 1U << 19,
+  key_axes = 1U << 20,
 };
 
 /// Keys without which a kind that takes them has nothing to work on.
@@ -75,6 +76,8 @@ void lower_layers(Lowering& lowering, Scope& scope, std::span<const LayerConfig>
 ValueId lower_dense(Lowering& lowering, LayerCall& call);
 ValueId lower_dot(Lowering& lowering, LayerCall& call);
 ValueId lower_constrain(Lowering& lowering, LayerCall& call);
+ValueId lower_reshard(Lowering& lowering, LayerCall& call);
+ValueId lower_auto_axes(Lowering& lowering, LayerCall& call);
 ValueId lower_let(Lowering& lowering, LayerCall& call);
 ValueId lower_param(Lowering& lowering, LayerCall& call);
 ValueId lower_repeat(Lowering& lowering, LayerCall& call);
@@ -84,6 +87,18 @@ ValueId lower_convert(Lowering& lowering, LayerCall& call);
 ValueId lower_transpose(Lowering& lowering, LayerCall& call);
 ValueId lower_broadcast(Lowering& lowering, LayerCall& call);
 ValueId lower_reduction(Lowering& lowering, LayerCall& call);
+ValueId lower_embedding(Lowering& lowering, LayerCall& call);
+ValueId lower_attend(Lowering& lowering, LayerCall& call);
+ValueId lower_position_embedding(Lowering& lowering, LayerCall& call);
+ValueId lower_rms_norm(Lowering& lowering, LayerCall& call);
+ValueId lower_layer_norm(Lowering& lowering, LayerCall& call);
+ValueId lower_softmax(Lowering& lowering, LayerCall& call);
+ValueId lower_log_softmax(Lowering& lowering, LayerCall& call);
+ValueId lower_attention(Lowering& lowering, LayerCall& call);
+ValueId lower_swiglu(Lowering& lowering, LayerCall& call);
+ValueId lower_geglu(Lowering& lowering, LayerCall& call);
+ValueId lower_mlp(Lowering& lowering, LayerCall& call);
+ValueId lower_moe(Lowering& lowering, LayerCall& call);
 ValueId lower_elementwise(Lowering& lowering, LayerCall& call);
 
 }  // namespace shard

@@ -98,7 +98,9 @@ void lower_layer(Lowering& lowering, Scope& scope, const LayerConfig& layer) {
   if (layer.out_sharding && value != ValueId::none) {
     lowering.builder.origin.at = layer.out_sharding->at;
     lowering.builder.origin.name = lowering.builder.graph().value(value).name;
-    value = lowering.constrained(value, *layer.out_sharding);
+    const bool leaves = layer.kind == "auto_axes";
+    value = lowering.constrained(value, *layer.out_sharding,
+                                 leaves ? PlacementAsk::leave_auto : PlacementAsk::out_sharding);
   }
   // A parameter binds itself and is not the running value.
   if (!layer.name.empty() && !layer.param) scope.bind(layer.name, value);

@@ -148,7 +148,7 @@ ValueId Lowering::matrix_product(ValueId left, ValueId right) {
               dot_attributes(paired, paired, {a - 1}, {b == 1 ? 0 : b - 2}));
 }
 
-ValueId Lowering::constrained(ValueId value, const SpecConfig& spec) {
+ValueId Lowering::constrained(ValueId value, const SpecConfig& spec, PlacementAsk ask) {
   if (value == ValueId::none) return value;
   const GraphValue& array = builder.graph().value(value);
   const std::size_t entries = entries_of(spec);
@@ -172,7 +172,18 @@ ValueId Lowering::constrained(ValueId value, const SpecConfig& spec) {
       return ValueId::none;
     }
   }
-  return emit(Op::constrain, {value}, Attributes{{"placement", placement_index(spec)}});
+  Attributes attributes{{"placement", placement_index(spec)}};
+  if (ask != PlacementAsk::constraint) attributes.set("asks", static_cast<std::int64_t>(ask));
+  return emit(Op::constrain, {value}, std::move(attributes));
+}
+
+ValueId Lowering::entered(ValueId value, const std::vector<std::string>& axes, const Location& at) {
+  std::string names;
+  for (const std::string& axis : axes) names += (names.empty() ? "" : ",") + axis;
+  Attributes attributes{{"placement", placement_index(SpecConfig{{}, at})}};
+  attributes.set("asks", static_cast<std::int64_t>(PlacementAsk::enter_auto));
+  attributes.set("axes", std::move(names));
+  return emit(Op::constrain, {value}, std::move(attributes));
 }
 
 /// Each written spec once, so that equal iterations of a repeat have equal nodes.
@@ -188,7 +199,8 @@ std::int64_t Lowering::placement_index(const SpecConfig& spec) {
 }
 
 ValueId Lowering::parameter(ParameterRequest request) {
-  auto init = initial_value(request.init, request.type.shape, diagnostics);
+  auto init = initial_value(request.init, request.fans.empty() ? request.type.shape : request.fans,
+                            diagnostics);
   SpecConfig placement = request.placement ? std::move(*request.placement)
                                            : placed_by_labels(request.labels, request.at);
   const std::size_t entries = entries_of(placement);
@@ -226,6 +238,10 @@ ValueId Lowering::parameter(ParameterRequest request) {
     frame->slices.push_back(value);
   }
   return value;
+}
+
+void Lowering::add_to_loss(ValueId scalar) {
+  (frames.empty() ? losses : frames.back()->losses).push_back(scalar);
 }
 
 std::optional<CountConfig> Lowering::count(const CountConfig& written, const Scope& scope) {

@@ -13,6 +13,7 @@
 #include "config/model_config.h"
 #include "model/graph_builder.h"
 #include "model/model.h"
+#include "model/placement_ask.h"
 #include "model/scope.h"
 
 namespace shard {
@@ -25,6 +26,13 @@ struct ParameterRequest {
   std::optional<SpecConfig> placement;  ///< nothing: the labels, as logical axes
   InitConfig init;
   Location at;
+  Shape fans{};  ///< what the first values go by instead of the shape: {inputs, outputs}
+};
+
+/// A table that further layers may use: of an embedding, for logits that are tied to it.
+struct SharedTable {
+  ValueId value = ValueId::none;
+  std::size_t frames = 0;  ///< how many loops it stands in
 };
 
 /// A scanned `repeat` that is being built: parameters made inside become stacks outside.
@@ -33,6 +41,7 @@ struct LoopFrame {
   std::optional<LogicalAxis> axis;
   std::vector<ValueId> stacks;  ///< outside
   std::vector<ValueId> slices;  ///< inside
+  std::vector<ValueId> losses;  ///< inside: scalars that each iteration adds to the loss
 };
 
 /// A layer at work.
@@ -70,12 +79,18 @@ class Lowering {
   ValueId number(double value, DType dtype);
   /// `a @ b` as NumPy has it: the last dim of a with the second last of b, leading dims paired.
   ValueId matrix_product(ValueId left, ValueId right);
-  /// A constraint; `what` is how messages call the array. Errors: `rank-mismatch`,
+  /// A constraint, or what else may be asked of a placement. Errors: `rank-mismatch`,
   /// `constrain-size`.
-  ValueId constrained(ValueId value, const SpecConfig& spec);
+  ValueId constrained(ValueId value, const SpecConfig& spec,
+                      PlacementAsk ask = PlacementAsk::constraint);
+  /// The value inside a region whose `axes` (all where there are none) are of type auto.
+  ValueId entered(ValueId value, const std::vector<std::string>& axes, const Location& at);
 
   /// Makes a leaf and returns its value here (inside scanned loops: this iteration's slice).
   ValueId parameter(ParameterRequest request);
+
+  /// A scalar that the training loss gets on top: of this iteration, inside a loop.
+  void add_to_loss(ValueId scalar);
 
   /// A count that may name a size or an argument of the block. Errors: `unknown-dim`, `bad-size`,
   /// `missing-argument`.
@@ -97,11 +112,14 @@ class Lowering {
   const BuildOptions& options;
   Diagnostics& diagnostics;
   GraphBuilder builder;
-  std::vector<StateLeaf> leaves;     ///< parameters in the order they were made
-  std::vector<ValueId> leaf_values;  ///< their values as graph inputs
-  std::vector<LoopFrame*> frames;    ///< scanned loops around, outermost first
-  int repeats = 0;                   ///< unrolled repeats so far
-  std::vector<Iteration> folded;     ///< iterations that stand for several
+  std::vector<StateLeaf> leaves;                        ///< parameters in the order they were made
+  std::vector<ValueId> leaf_values;                     ///< their values as graph inputs
+  std::vector<LoopFrame*> frames;                       ///< scanned loops around, outermost first
+  std::vector<ValueId> losses;                          ///< scalars that layers add to the loss
+  std::unordered_map<std::string, SharedTable> tables;  ///< by the full name of their layer
+  std::vector<BlockPart> parts;   ///< what named blocks have inside, if the options ask for it
+  int repeats = 0;                ///< unrolled repeats so far
+  std::vector<Iteration> folded;  ///< iterations that stand for several
 
  private:
   bool fits(const TensorType& type, const Location& at);

@@ -33,6 +33,17 @@ struct StateLeaf {
   Location at;
 };
 
+/// Something inside a named block: what `describe` tells and files may name.
+struct BlockPart {
+  enum class Kind { value, parameter, label };
+  Kind kind = Kind::value;
+  std::string layer;  ///< the block's full name: `Decoder_0/Attention_0`
+  std::string name;   ///< within the block: `probs`, `query/kernel`, `heads`
+  std::string help;
+  TensorType type{};  ///< not of labels
+  std::vector<std::string> labels{};
+};
+
 /// A model is a program, or just a list of arrays: then `has_program` is false, `state` holds the
 /// arrays, and `apply` has them as inputs, one value each in the same order, and does nothing.
 /// Whatever is about values, time or peaks is unknown then, not zero.
@@ -49,6 +60,7 @@ struct Model {
   std::vector<std::string>
       dropped;  ///< what dead-code removal took out, one name each, for the report
   std::vector<Iteration> folded;  ///< the iterations that stand for several, by number of repeat
+  std::vector<BlockPart> parts;   ///< of all named blocks, if the options ask for them
 };
 
 /// How unrolled repeats are written out.
@@ -59,6 +71,7 @@ struct BuildOptions {
   /// With `fold`: the repeat that is written with two single iterations in that place, so that it
   /// can be seen how things go on from one to the next; -1 for none.
   int widened = -1;
+  bool lists_parts = false;  ///< fills `Model::parts`
 };
 
 /// Builds both functions. Throws `Error` with every mistake found, each once: `unknown-layer`,
@@ -74,8 +87,8 @@ Model build_model(const ModelConfig& config, const BuildOptions& options = {});
 /// loops read.
 std::vector<ValueId> differentiate(Graph& graph, ValueId scalar, const std::vector<ValueId>& wrt);
 
-/// Removes nodes, loop results and loop operands that no output needs, and numbers the rest in
-/// reading order. Returns the layers of which no forward node is left. Inputs stay.
+/// Removes nodes, loop results and operands that no output needs, and stop_gradient; numbers the rest
+/// in reading order. Returns the layers of which no forward node is left. Inputs stay.
 std::vector<std::string> remove_dead_code(Graph& graph);
 
 }  // namespace shard

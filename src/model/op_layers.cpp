@@ -103,10 +103,13 @@ ValueId lower_convert(Lowering& lowering, LayerCall& call) {
   return named(lowering, call, lowering.converted(call.inputs.front(), *call.layer.dtype));
 }
 
-ValueId lower_constrain(Lowering& lowering, LayerCall& call) {
+namespace {
+
+ValueId lower_placement(Lowering& lowering, LayerCall& call, PlacementAsk ask) {
   if (!call.layer.spec) {
-    lowering.diagnostics.error("missing-key", call.layer.at, "constrain needs a spec",
-                               "write constrain: [batch, embed] or constrain: P(data, None)");
+    const std::string& kind = call.layer.kind;
+    lowering.diagnostics.error("missing-key", call.layer.at, kind + " needs a spec",
+                               "write " + kind + ": [batch, embed] or " + kind + ": P(data, None)");
     return ValueId::none;
   }
   const ValueId input = call.inputs.front();
@@ -115,8 +118,18 @@ ValueId lower_constrain(Lowering& lowering, LayerCall& call) {
   if (call.path.empty()) {
     lowering.builder.origin.name = lowering.builder.graph().value(input).name;
   }
-  const ValueId value = lowering.constrained(input, *call.layer.spec);
+  const ValueId value = lowering.constrained(input, *call.layer.spec, ask);
   return call.path.empty() ? value : named(lowering, call, value);
+}
+
+}  // namespace
+
+ValueId lower_constrain(Lowering& lowering, LayerCall& call) {
+  return lower_placement(lowering, call, PlacementAsk::constraint);
+}
+
+ValueId lower_reshard(Lowering& lowering, LayerCall& call) {
+  return lower_placement(lowering, call, PlacementAsk::reshard);
 }
 
 }  // namespace shard

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 #include "base/check.h"
 
@@ -42,9 +43,11 @@ constexpr std::array<Slot, 4> factored_slots = {{{"count", SlotKind::count},
 constexpr std::array<Slot, 1> trace_slots = {{{"trace", SlotKind::mirror, "accumulator_dtype"}}};
 constexpr std::array<Slot, 2> ema_slots = {
     {{"count", SlotKind::count}, {"ema", SlotKind::mirror, "dtype_momentum", true}}};
+constexpr std::array<Slot, 1> rms_slots = {{{"nu", SlotKind::mirror}}};
+constexpr std::array<Slot, 1> rss_slots = {{{"sum_of_squares", SlotKind::mirror}}};
 constexpr std::array<Slot, 1> rate_slots = {{{"count", SlotKind::schedule_count}}};
 
-constexpr std::array<Transformation, 12> transformations = {{
+constexpr std::array<Transformation, 16> transformations = {{
     {"identity", {}},
     {"clip", {}},
     {"clip_by_global_norm", {}},
@@ -54,6 +57,10 @@ constexpr std::array<Transformation, 12> transformations = {{
     {"scale_by_learning_rate", rate_slots},
     {"scale_by_adam", adam_slots},
     {"scale_by_lion", lion_slots},
+    {"scale_by_rms", rms_slots},
+    {"scale_by_rss", rss_slots},
+    {"scale_by_trust_ratio", {}},
+    {"scale_by_param_block_rms", {}},
     {"scale_by_factored_rms", factored_slots},
     {"trace", trace_slots},
     {"ema", ema_slots},
@@ -90,19 +97,32 @@ constexpr std::array<Link, 7> adafactor_links = {{
     {"scale_by_factored_rms"},
     {"clip_by_block_rms", Presence::unless_zero, "clipping_threshold"},
     {"scale_by_learning_rate", Presence::if_given, "learning_rate"},
-    {"scale", Presence::unless_zero, "multiply_by_parameter_scale"},
+    {"scale_by_param_block_rms", Presence::unless_zero, "multiply_by_parameter_scale"},
     {"ema", Presence::if_given, "momentum"},
     {"add_decayed_weights", Presence::if_given, "weight_decay_rate"},
     {"scale"},
 }};
 
-constexpr std::array<OptimizerRow, 6> optimizers = {{
+constexpr std::array<Link, 3> rmsprop_links = {
+    {{"scale_by_rms"},
+     {"scale_by_learning_rate"},
+     {"trace", Presence::if_given, "momentum", "identity"}}};
+constexpr std::array<Link, 2> adagrad_links = {{{"scale_by_rss"}, {"scale_by_learning_rate"}}};
+constexpr std::array<Link, 4> lamb_links = {{{"scale_by_adam"},
+                                             {"add_decayed_weights"},
+                                             {"scale_by_trust_ratio"},
+                                             {"scale_by_learning_rate"}}};
+
+constexpr std::array<OptimizerRow, 9> optimizers = {{
     {"sgd", sgd_links},
     {"momentum", momentum_links},
     {"adam", adam_links},
     {"adamw", adamw_links},
     {"lion", lion_links},
     {"adafactor", adafactor_links},
+    {"rmsprop", rmsprop_links},
+    {"adagrad", adagrad_links},
+    {"lamb", lamb_links},
 }};
 
 template <class Row, std::size_t Count>
@@ -123,22 +143,6 @@ bool is_present(const Link& link, const OptimizerConfig& optimizer) {
   if (link.presence == Presence::always) return true;
   const auto value = argument_of(optimizer, link.argument);
   return link.presence == Presence::if_given ? value.has_value() : value.value_or(1) != 0;
-}
-
-/// The two largest dims, the largest last, of a parameter that is factored. Of equal dims the
-/// later one is the larger, as a stable sort has it.
-std::optional<std::array<std::size_t, 2>> factored_dims(const Shape& shape,
-                                                        const OptimizerConfig& optimizer) {
-  const bool is_off = argument_of(optimizer, "factored").value_or(1) == 0;
-  if (is_off || shape.size() < 2 || has_unknown_size(shape)) return std::nullopt;
-  std::vector<std::size_t> order(shape.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return shape[a] < shape[b]; });
-  const std::size_t second = order[order.size() - 2];
-  const double least = argument_of(optimizer, "min_dim_size_to_factor").value_or(128);
-  if (static_cast<double>(shape[second]) < least) return std::nullopt;
-  return std::array{second, order.back()};
 }
 
 template <class Item>
@@ -178,7 +182,7 @@ class StateBuilder {
     (this->*wrapper->add)(optimizer, path);
   }
 
-  std::vector<StateLeaf> take() { return std::move(leaves_); }
+  OptimizerState take() { return {std::move(leaves_), std::move(uses_)}; }
 
  private:
   struct Wrapper {
@@ -202,10 +206,14 @@ class StateBuilder {
   }
 
   void add_multi_steps(const OptimizerConfig& optimizer, const std::string& path) {
-    add_count(field(path, "mini_step"), optimizer);
-    add_count(field(path, "gradient_step"), optimizer);
+    TransformationUse use{"multi_steps", &optimizer};
+    add_count("mini_step", use, path);
+    add_count("gradient_step", use, path);
+    std::vector<TransformationUse> outer = std::exchange(uses_, {});
     for (const OptimizerConfig& part : optimizer.parts) add(part, field(path, "inner_opt_state"));
-    add_tree({"acc_grads", SlotKind::mirror, "accumulator_dtype"}, optimizer, path);
+    use.inner = std::exchange(uses_, std::move(outer));
+    add_tree({"acc_grads", SlotKind::mirror, "accumulator_dtype"}, use, path);
+    uses_.push_back(std::move(use));
   }
 
   void add_links(const OptimizerRow& row, const OptimizerConfig& optimizer,
@@ -223,26 +231,31 @@ class StateBuilder {
 
   void add_slots(const Transformation& row, const OptimizerConfig& optimizer,
                  const std::string& path) {
+    TransformationUse use{row.word, &optimizer};
     for (const Slot& slot : row.slots) {
       const bool is_count = slot.kind == SlotKind::count || slot.kind == SlotKind::schedule_count;
       if (!is_count) {
-        add_tree(slot, optimizer, path);
+        add_tree(slot, use, path);
       } else if (slot.kind == SlotKind::count || optimizer.is_scheduled) {
-        add_count(field(path, slot.name), optimizer);
+        add_count(slot.name, use, path);
       }
     }
+    uses_.push_back(std::move(use));
   }
 
-  void add_count(std::string path, const OptimizerConfig& optimizer) {
+  void add_count(std::string_view name, TransformationUse& use, const std::string& path) {
+    use.slots.push_back({name, leaves_.size(), false});
     StateLeaf& count = leaves_.emplace_back();
-    count.path = std::move(path);
+    count.path = field(path, name);
     count.role = Role::optimizer;
     count.type.dtype = DType::i32;
     count.init.kind = "zeros";
-    count.at = optimizer.at;
+    count.at = use.optimizer->at;
   }
 
-  void add_tree(const Slot& slot, const OptimizerConfig& optimizer, const std::string& path) {
+  void add_tree(const Slot& slot, TransformationUse& use, const std::string& path) {
+    use.slots.push_back({slot.name, leaves_.size(), true});
+    const OptimizerConfig& optimizer = *use.optimizer;
     const std::string tree = field(path, slot.name) + '/';
     leaves_.reserve(leaves_.size() + parameters_.size());
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -250,12 +263,18 @@ class StateBuilder {
       StateLeaf leaf = parameter;
       leaf.path = tree + std::string(tail_of(parameter.path, request_.paths));
       leaf.role = Role::optimizer;
-      leaf.init = {"zeros", 0};
+      leaf.init = first_value(use);
       leaf.follows = request_.first + static_cast<int>(i);
       leaf.type.dtype = dtype_of(slot, optimizer, parameter);
       reduce(leaf, slot.kind, optimizer);
       leaves_.push_back(std::move(leaf));
     }
+  }
+
+  /// Everything begins at zero but adagrad's squares.
+  static InitialValue first_value(const TransformationUse& use) {
+    if (use.word != "scale_by_rss") return {"zeros", 0};
+    return {"constant", argument_of(*use.optimizer, "initial_accumulator_value").value_or(0.1)};
   }
 
   DType dtype_of(const Slot& slot, const OptimizerConfig& optimizer,
@@ -279,7 +298,7 @@ class StateBuilder {
       if (is_kept) leaf.placement.spec = std::monostate{};
       return;
     }
-    const std::size_t dim = (*dims)[kind == SlotKind::rows ? 1 : 0];
+    const std::size_t dim = kind == SlotKind::rows ? dims->largest : dims->second;
     drop(leaf.type.shape, dim);
     drop(leaf.labels, dim);
     if (is_kept) leaf.placement = without_dim(std::move(leaf.placement), dim);
@@ -288,6 +307,7 @@ class StateBuilder {
   std::span<const StateLeaf> parameters_;
   const StateRequest& request_;
   std::vector<StateLeaf> leaves_;
+  std::vector<TransformationUse> uses_;
 };
 
 const std::array<StateBuilder::Wrapper, 2> StateBuilder::wrappers = {
@@ -331,9 +351,28 @@ std::vector<StateLeaf> sorted_by_path(std::vector<StateLeaf> state) {
 
 }  // namespace
 
-std::vector<StateLeaf> optimizer_state(const OptimizerConfig& optimizer,
-                                       std::span<const StateLeaf> parameters,
-                                       const StateRequest& request) {
+// Of equal dims the later one is the larger, as a stable sort has it.
+std::optional<FactoredDims> factored_dims(const Shape& shape, const OptimizerConfig& optimizer) {
+  const bool is_off = argument_of(optimizer, "factored").value_or(1) == 0;
+  if (is_off || shape.size() < 2 || has_unknown_size(shape)) return std::nullopt;
+  std::vector<std::size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return shape[a] < shape[b]; });
+  const std::size_t second = order[order.size() - 2];
+  const double least = argument_of(optimizer, "min_dim_size_to_factor").value_or(128);
+  if (static_cast<double>(shape[second]) < least) return std::nullopt;
+  return FactoredDims{second, order.back()};
+}
+
+const SlotPlace* TransformationUse::slot(std::string_view name) const {
+  const auto found =
+      std::find_if(slots.begin(), slots.end(), [&](const auto& one) { return one.name == name; });
+  return found == slots.end() ? nullptr : &*found;
+}
+
+OptimizerState optimizer_state(const OptimizerConfig& optimizer,
+                               std::span<const StateLeaf> parameters, const StateRequest& request) {
   StateBuilder builder(parameters, request);
   builder.add(optimizer, std::string(request.paths.optimizer));
   return builder.take();
@@ -355,7 +394,7 @@ std::vector<StateLeaf> train_state(std::vector<StateLeaf> parameters,
   const StatePaths& paths =
       state_paths_of(naming, parameters.empty() ? std::string_view() : parameters.front().path);
   std::vector<StateLeaf> slots =
-      optimizer_state(optimizer, parameters, {paths, 1, std::nullopt, reduced});
+      optimizer_state(optimizer, parameters, {paths, 1, std::nullopt, reduced}).leaves;
   std::vector<StateLeaf> state;
   state.reserve(1 + parameters.size() + slots.size());
   state.push_back(step_leaf(paths, optimizer.at));

@@ -30,11 +30,41 @@ struct StateRequest {
   ReducedAxes reduced = ReducedAxes::kept_dims;
 };
 
-/// The leaves of the optimizer's state over these parameters. The kind must be one of
-/// `state_optimizer_tables`.
-std::vector<StateLeaf> optimizer_state(const OptimizerConfig& optimizer,
-                                       std::span<const StateLeaf> parameters,
-                                       const StateRequest& request);
+/// The two largest dims of a parameter whose squares are kept by rows and columns.
+struct FactoredDims {
+  std::size_t second = 0;
+  std::size_t largest = 0;
+};
+
+/// Nothing when the optimizer keeps all squares of a parameter of this shape.
+std::optional<FactoredDims> factored_dims(const Shape& shape, const OptimizerConfig& optimizer);
+
+/// Where a transformation keeps something.
+struct SlotPlace {
+  std::string_view name;  ///< `mu`, `count`
+  std::size_t first = 0;  ///< among the optimizer's leaves
+  bool is_tree = false;   ///< a leaf per parameter follows
+};
+
+/// One transformation of an optimizer's chain, in the order in which they are applied.
+struct TransformationUse {
+  std::string_view word;                       ///< `scale_by_adam`
+  const OptimizerConfig* optimizer = nullptr;  ///< whose arguments it takes
+  std::vector<SlotPlace> slots{};
+  std::vector<TransformationUse> inner{};  ///< of `multi_steps`
+
+  /// Nothing when the transformation keeps no such thing.
+  const SlotPlace* slot(std::string_view name) const;
+};
+
+struct OptimizerState {
+  std::vector<StateLeaf> leaves;
+  std::vector<TransformationUse> transformations;  ///< they point into the `optimizer` given
+};
+
+/// The optimizer's state over these parameters. The kind must be one of `optimizer_tables`.
+OptimizerState optimizer_state(const OptimizerConfig& optimizer,
+                               std::span<const StateLeaf> parameters, const StateRequest& request);
 
 /// Step, parameters and optimizer as a TrainState flattens; as NNX flattens (sorted by path) when
 /// the paths are NNX's. `follows` of the leaves is set right.

@@ -140,6 +140,7 @@ ValueId close_loop(Lowering& lowering, const LayerCall& call, const LoopFrame& f
   Region& body = builder.graph().regions[index_of(region)];
   body.parameters = joined(carry, frame.slices, std::move(inner));
   body.results = {result};
+  body.results.insert(body.results.end(), frame.losses.begin(), frame.losses.end());
   builder.origin.name = path;
   builder.origin.at = call.layer.at;
   const NodeId loop =
@@ -152,13 +153,37 @@ ValueId close_loop(Lowering& lowering, const LayerCall& call, const LoopFrame& f
   const ValueId out =
       builder.add_result(loop, TensorType(value.type), std::vector<std::string>(value.labels));
   lowering.name_value(out, path);
+  for (const ValueId loss : frame.losses) {
+    TensorType stack = builder.type(loss);
+    stack.shape.insert(stack.shape.begin(), frame.times);
+    const ValueId losses = builder.add_result(loop, std::move(stack), {std::string()});
+    lowering.add_to_loss(
+        builder.emit(Op::reduce_sum, {losses}, Attributes{{"dims", std::vector<std::int64_t>{0}}}));
+  }
   return out;
 }
 
-ValueId scan(Lowering& lowering, LayerCall& call, const BlockConfig& block, std::int64_t times) {
+/// One iteration: the block, or all blocks of a pattern in turn under the loop's own name.
+ValueId lower_body(Lowering& lowering, const std::vector<const BlockConfig*>& blocks,
+                   const std::string& path, std::vector<ValueId> inputs) {
+  if (blocks.size() == 1) {
+    return lower_block(lowering, *blocks.front(), path, inputs, blocks.front()->arguments);
+  }
+  const std::vector<LayerConfig> none;
+  Scope scope(path + "/", none);
+  for (const BlockConfig* block : blocks) {
+    const std::string name = scope.counted(word_for(block->name, lowering.config.naming));
+    inputs.front() = lower_block(lowering, *block, name, inputs, block->arguments);
+  }
+  return inputs.front();
+}
+
+ValueId scan(Lowering& lowering, LayerCall& call, const std::vector<const BlockConfig*>& blocks,
+             std::int64_t times) {
   GraphBuilder& builder = lowering.builder;
   const std::string prefix = lowering.config.naming == Naming::linen ? "Scan" : "";
-  const std::string path = call.scope.counted(prefix + block.name);
+  const std::string name = blocks.size() == 1 ? blocks.front()->name : "Pattern";
+  const std::string path = call.scope.counted(prefix + name);
   call.scope.claim(path);
   std::vector<ValueId> inner;
   for (const ValueId input : call.inputs) {
@@ -167,19 +192,19 @@ ValueId scan(Lowering& lowering, LayerCall& call, const BlockConfig& block, std:
     inner.push_back(builder.add_value(value.type, "", value.labels, call.layer.at));
   }
   const RegionId region = builder.add_region();
-  LoopFrame frame{times, call.layer.repeat->axis, {}, {}};
+  LoopFrame frame{times, call.layer.repeat->axis, {}, {}, {}};
   lowering.frames.push_back(&frame);
   const RegionId around = builder.enter(region);
-  const ValueId result = lower_block(lowering, block, path, inner, block.arguments);
+  const ValueId result = lower_body(lowering, blocks, path, inner);
   builder.enter(around);
   lowering.frames.pop_back();
   if (result == ValueId::none) return result;
   if (lowering.type(result) != lowering.type(inner.front())) {
-    lowering.diagnostics.error("shape-mismatch", call.layer.repeat->at,
-                               "a scanned block must return what it takes: '" + block.name +
-                                   "' takes " + lowering.described(inner.front()) +
-                                   " and returns " + lowering.described(result),
-                               "scan: false allows it");
+    lowering.diagnostics.error(
+        "shape-mismatch", call.layer.repeat->at,
+        "a scanned block must return what it takes: '" + blocks.front()->name + "' takes " +
+            lowering.described(inner.front()) + " and returns " + lowering.described(result),
+        "scan: false allows it");
     return ValueId::none;
   }
   return close_loop(lowering, call, frame, region, inner, result, path);
@@ -210,14 +235,8 @@ ValueId lower_repeat(Lowering& lowering, LayerCall& call) {
                                "name them: of: [a, b]");
     return ValueId::none;
   }
-  if (repeat.scan && blocks.size() > 1) {
-    lowering.diagnostics.error("not-yet", repeat.at,
-                               "a scanned pattern of several blocks is not built by this version",
-                               "put the pattern into one block, or leave scan out");
-    return ValueId::none;
-  }
   if (repeat.scan) {
-    const ValueId result = scan(lowering, call, *blocks.front(), times->value);
+    const ValueId result = scan(lowering, call, blocks, times->value);
     if (!repeat.has_axis && result != ValueId::none) note_no_partition_name(lowering, repeat);
     return result;
   }

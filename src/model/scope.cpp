@@ -25,7 +25,18 @@ struct ModuleWords {
   std::string_view linen;  ///< the class
   std::string_view nnx;    ///< an attribute of that class
 };
-constexpr std::array<ModuleWords, 1> module_words = {{{"dense", "Dense", "linear"}}};
+constexpr std::array<ModuleWords, 10> module_words = {{
+    {"dense", "Dense", "linear"},
+    {"embedding", "Embed", "embed"},
+    {"position_embedding", "PositionEmbedding", "position_embedding"},
+    {"rms_norm", "RMSNorm", "rms_norm"},
+    {"layer_norm", "LayerNorm", "layer_norm"},
+    {"attention", "Attention", "attention"},
+    {"swiglu", "SwiGLU", "swiglu"},
+    {"geglu", "GeGLU", "geglu"},
+    {"mlp", "MLP", "mlp"},
+    {"moe", "MoE", "moe"},
+}};
 
 /// `DotReluDot` as an attribute of a module is called: `dot_relu_dot`.
 std::string attribute_word(const std::string& kind) {

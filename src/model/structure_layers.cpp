@@ -72,4 +72,23 @@ ValueId lower_parallel(Lowering& lowering, LayerCall& call) {
   return sum;
 }
 
+ValueId lower_auto_axes(Lowering& lowering, LayerCall& call) {
+  std::vector<ValueId> inside;
+  for (const ValueId input : call.inputs) {
+    if (input == ValueId::none) return ValueId::none;
+    lowering.builder.origin.name = lowering.builder.graph().value(input).name;
+    inside.push_back(lowering.entered(input, call.layer.mesh_axes, call.layer.at));
+  }
+  // Inside, the inputs' names mean the values that came in.
+  for (std::size_t k = 0; k < call.layer.of.size(); ++k) {
+    call.scope.bind(call.layer.of[k], inside[k]);
+  }
+  call.scope.running = inside.front();
+  lower_layers(lowering, call.scope, call.layer.layers);
+  for (std::size_t k = 0; k < call.layer.of.size(); ++k) {
+    call.scope.bind(call.layer.of[k], call.inputs[k]);
+  }
+  return call.scope.running;
+}
+
 }  // namespace shard

@@ -1,48 +1,15 @@
 #include "model/train_step.h"
 
 #include <algorithm>
-#include <array>
-#include <numeric>
 
 #include "base/check.h"
-#include "base/nearest.h"
-#include "model/optimizer.h"
+#include "model/loss.h"
+#include "model/microbatches.h"
 #include "model/optimizer_state.h"
+#include "model/updates.h"
 
 namespace shard {
 namespace {
-
-struct LossKind {
-  std::string_view word;
-  bool is_squared;
-  bool is_mean;
-};
-
-constexpr std::array<LossKind, 3> losses = {{
-    {"sum", false, false},
-    {"mean", false, true},
-    {"mse", true, true},
-}};
-
-const LossKind* loss_kind(const TrainConfig& train, Diagnostics& diagnostics) {
-  if (train.loss.empty()) {
-    diagnostics.error("missing-loss", train.at, "the train step needs a loss", "write loss: sum");
-    return nullptr;
-  }
-  std::vector<std::string> known;
-  for (const LossKind& kind : losses) {
-    if (kind.word == train.loss) return &kind;
-    known.emplace_back(kind.word);
-  }
-  if (train.loss == "cross_entropy") {
-    diagnostics.error("not-yet", train.loss_at, "loss 'cross_entropy' is not built by this version",
-                      "use one of: sum, mean, mse");
-  } else {
-    diagnostics.error("unknown-loss", train.loss_at, "there is no loss '" + train.loss + "'",
-                      did_you_mean(train.loss, known));
-  }
-  return nullptr;
-}
 
 /// Everything can be trained: parameters and outputs are floating point.
 bool is_trainable(const Model& model, const TrainConfig& train, Diagnostics& diagnostics) {
@@ -62,23 +29,16 @@ bool is_trainable(const Model& model, const TrainConfig& train, Diagnostics& dia
   return !diagnostics.has_errors();
 }
 
-std::int64_t elements_of(const Graph& graph, const std::vector<ValueId>& values) {
-  std::int64_t count = 0;
-  for (const ValueId id : values) count += element_count(graph.value(id).type.shape);
-  return count;
-}
-
 class TrainStepBuilder {
  public:
-  TrainStepBuilder(Model& model, const ModelConfig& config, const LossKind& loss,
-                   const OptimizerKind& optimizer, Attributes attributes)
+  TrainStepBuilder(Model& model, const ModelConfig& config, TrainStart start,
+                   Diagnostics& diagnostics)
       : model_(model),
         config_(config),
         train_(*config.train),
-        loss_kind_(loss),
-        optimizer_(optimizer),
-        attributes_(std::move(attributes)),
-        graph_(model.apply),
+        diagnostics_(diagnostics),
+        losses_(std::move(start.losses)),
+        graph_(std::move(start.forward)),
         builder_(graph_) {}
 
   void build() {
@@ -90,10 +50,13 @@ class TrainStepBuilder {
     parameters_ = model_.state.size();
     add_state();
     add_inputs();
-    const ValueId loss = add_loss();
-    const std::vector<ValueId> gradients = add_gradients(loss);
-    const std::vector<ValueId> next = add_updates(gradients);
-    add_outputs(loss, gradients, next);
+    const ValueId loss = add_loss(graph_, {forward_, losses_}, config_, diagnostics_);
+    if (loss == ValueId::none) return;
+    PassValues pass{loss, add_gradients(loss), forward_};
+    if (train_.microbatches > 1) pass = in_parts(pass);
+    name_results(pass);
+    const std::vector<ValueId> next = add_updated(pass.gradients);
+    add_outputs(pass.loss, pass.gradients, next);
     finish();
   }
 
@@ -102,11 +65,10 @@ class TrainStepBuilder {
   void add_state() {
     const StatePaths& paths = state_paths_of(config_.naming, "params/");
     StateLeaf step = step_leaf(paths, train_.at);
-    std::vector<StateLeaf> slots =
-        optimizer_state(train_.optimizer, model_.state, {paths, 1, config_.dtypes.state});
-    model_.state.reserve(1 + model_.state.size() + slots.size());
+    optimizer_ = optimizer_state(train_.optimizer, model_.state, {paths, 1, config_.dtypes.state});
+    model_.state.reserve(1 + model_.state.size() + optimizer_.leaves.size());
     model_.state.insert(model_.state.begin(), std::move(step));
-    std::move(slots.begin(), slots.end(), std::back_inserter(model_.state));
+    model_.state.insert(model_.state.end(), optimizer_.leaves.begin(), optimizer_.leaves.end());
   }
 
   void add_inputs() {
@@ -127,42 +89,29 @@ class TrainStepBuilder {
     graph_.inputs = std::move(inputs);
   }
 
-  /// The outputs' sum, mean, or mean of squares, in the widest of their dtypes.
-  ValueId add_loss() {
-    builder_.origin = {"loss", train_.loss_at, Phase::forward, {}};
-    DType dtype = graph_.value(forward_.front()).type.dtype;
-    for (const ValueId id : forward_) {
-      if (graph_.value(id).type.dtype != dtype) dtype = DType::f32;
-    }
-    ValueId total = ValueId::none;
-    for (const ValueId id : forward_) {
-      const ValueId terms = loss_kind_.is_squared ? builder_.emit(Op::square, {id}) : id;
-      std::vector<std::int64_t> dims(graph_.value(id).type.shape.size());
-      std::iota(dims.begin(), dims.end(), 0);
-      ValueId sum = builder_.emit(Op::reduce_sum, {terms}, Attributes{{"dims", dims}});
-      if (graph_.value(sum).type.dtype != dtype) {
-        sum =
-            builder_.emit(Op::convert, {sum}, Attributes{{"dtype", std::string(info(dtype).name)}});
-      }
-      total = total == ValueId::none ? sum : builder_.emit(Op::add, {total, sum});
-    }
-    if (loss_kind_.is_mean) {
-      const double share = 1.0 / static_cast<double>(elements_of(graph_, forward_));
-      total = builder_.emit(Op::scale, {total}, Attributes{{"value", share}});
-    }
-    graph_.values[index_of(total)].name = "loss";
-    return total;
-  }
-
   std::vector<ValueId> add_gradients(ValueId loss) {
     std::vector<ValueId> wrt;
     for (std::size_t i = 1; i <= parameters_; ++i) wrt.push_back(graph_.inputs[i].value);
-    std::vector<ValueId> gradients = differentiate(graph_, loss, wrt);
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
-      std::string& name = graph_.values[index_of(gradients[i])].name;
+    return differentiate(graph_, loss, wrt);
+  }
+
+  /// The pass as the body of a loop over parts of the batch.
+  PassValues in_parts(const PassValues& pass) {
+    builder_.origin = {"microbatches", train_.microbatches_at, Phase::forward, {}};
+    const PassValues whole =
+        looped_over_parts(builder_, pass, train_.microbatches, share_of_part(train_));
+    for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
+      graph_.outputs[i].value = whole.outputs[i];
+    }
+    return whole;
+  }
+
+  void name_results(const PassValues& pass) {
+    graph_.values[index_of(pass.loss)].name = "loss";
+    for (std::size_t i = 0; i < pass.gradients.size(); ++i) {
+      std::string& name = graph_.values[index_of(pass.gradients[i])].name;
       if (name.empty()) name = gradient_path(i);
     }
-    return gradients;
   }
 
   std::string gradient_path(std::size_t parameter) const {
@@ -171,35 +120,26 @@ class TrainStepBuilder {
   }
 
   /// The next value of every state leaf.
-  std::vector<ValueId> add_updates(const std::vector<ValueId>& gradients) {
-    std::vector<ValueId> next(model_.state.size(), ValueId::none);
-    const std::size_t first_slot = 1 + parameters_ + (optimizer_.counts ? 1 : 0);
-    next[0] = counted_up(0);
-    if (optimizer_.counts) next[first_slot - 1] = counted_up(first_slot - 1);
-    for (std::size_t i = 0; i < parameters_; ++i) {
-      stamp(1 + i);
-      std::vector<std::size_t> leaves{1 + i};
-      for (std::size_t slot = 0; slot < optimizer_.slots.size(); ++slot) {
-        leaves.push_back(first_slot + slot * parameters_ + i);
-      }
-      std::vector<ValueId> operands;
-      for (const std::size_t leaf : leaves) operands.push_back(graph_.inputs[leaf].value);
-      operands.push_back(gradients[i]);
-      if (optimizer_.counts) operands.push_back(next[first_slot - 1]);
-      const std::vector<ValueId> results =
-          builder_.emit_all(optimizer_.update, operands, attributes_);
-      for (std::size_t j = 0; j < leaves.size(); ++j) next[leaves[j]] = results[j];
-    }
+  std::vector<ValueId> add_updated(const std::vector<ValueId>& gradients) {
+    const auto inputs = [this](std::size_t first, std::size_t count) {
+      std::vector<ValueId> values;
+      for (std::size_t i = first; i < first + count; ++i) values.push_back(graph_.inputs[i].value);
+      return values;
+    };
+    const std::size_t first_slot = 1 + parameters_;
+    std::vector<ValueId> next{counted_up(0)};
+    const std::span<const StateLeaf> state = model_.state;
+    const Updated updated = add_updates(
+        builder_, {optimizer_, state.subspan(1, parameters_), inputs(1, parameters_), gradients,
+                   inputs(first_slot, state.size() - first_slot), train_.optimizer.at});
+    next.insert(next.end(), updated.values.begin(), updated.values.end());
+    next.insert(next.end(), updated.slots.begin(), updated.slots.end());
     return next;
   }
 
-  void stamp(std::size_t leaf) {
+  ValueId counted_up(std::size_t leaf) {
     const StateLeaf& state = model_.state[leaf];
     builder_.origin = {state.path, train_.optimizer.at, Phase::update, state.iteration};
-  }
-
-  ValueId counted_up(std::size_t leaf) {
-    stamp(leaf);
     return builder_.emit(Op::shift, {graph_.inputs[leaf].value}, Attributes{{"value", 1.0}});
   }
 
@@ -241,7 +181,9 @@ class TrainStepBuilder {
     for (const GraphOutput& output : graph_.outputs) body.results.push_back(output.value);
     for (std::string& name : remove_dead_code(graph_)) {
       // Not a layer: whether the loss itself is computed is what `returns` says.
-      if (name != "loss") model_.dropped.push_back(std::move(name));
+      const auto& known = model_.dropped;
+      const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
+      if (name != "loss" && !is_known) model_.dropped.push_back(std::move(name));
     }
     model_.train_step = std::move(graph_);
   }
@@ -249,9 +191,9 @@ class TrainStepBuilder {
   Model& model_;
   const ModelConfig& config_;
   const TrainConfig& train_;
-  const LossKind& loss_kind_;
-  const OptimizerKind& optimizer_;
-  Attributes attributes_;
+  Diagnostics& diagnostics_;
+  std::vector<ValueId> losses_;
+  OptimizerState optimizer_;
   Graph graph_;
   GraphBuilder builder_;
   std::vector<ValueId> forward_;
@@ -260,17 +202,11 @@ class TrainStepBuilder {
 
 }  // namespace
 
-void add_train_step(Model& model, const ModelConfig& config, Diagnostics& diagnostics) {
+void add_train_step(Model& model, const ModelConfig& config, TrainStart start,
+                    Diagnostics& diagnostics) {
   SHARD_CHECK(config.train.has_value(), "a train step is asked for");
-  const LossKind* loss = loss_kind(*config.train, diagnostics);
-  const OptimizerKind* optimizer = optimizer_kind(config.train->optimizer, diagnostics);
-  Attributes attributes;
-  if (optimizer != nullptr) {
-    attributes = update_attributes(*optimizer, config.train->optimizer, diagnostics);
-  }
-  const bool is_good = is_trainable(model, *config.train, diagnostics);
-  if (loss == nullptr || optimizer == nullptr || !is_good) return;
-  TrainStepBuilder(model, config, *loss, *optimizer, std::move(attributes)).build();
+  if (!is_trainable(model, *config.train, diagnostics)) return;
+  TrainStepBuilder(model, config, std::move(start), diagnostics).build();
 }
 
 }  // namespace shard

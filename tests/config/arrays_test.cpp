@@ -159,7 +159,7 @@ m.yaml:9:3: error: 'm{0..2000000}' stands for more than 1,000,000 arrays [too-ma
 m.yaml:10:12: error: there is no optimizer 'adamv' [unknown-optimizer]
    10 | optimizer: adamv
       |            ^~~~~
-  hint: did you mean 'adam'? it is one of: sgd, momentum, adam, adamw, adafactor, lion, chain, multi_steps, clip_by_global_norm, clip, clip_by_block_rms, add_decayed_weights, scale, identity, scale_by_learning_rate, scale_by_adam, scale_by_lion, scale_by_factored_rms, trace
+  hint: did you mean 'adam'? it is one of: sgd, momentum, adam, adamw, adafactor, lion, rmsprop, adagrad, lamb, chain, multi_steps, clip_by_global_norm, clip, clip_by_block_rms, add_decayed_weights, scale, identity, scale_by_learning_rate, scale_by_adam, scale_by_lion, scale_by_rms, scale_by_rss, scale_by_trust_ratio, scale_by_param_block_rms, scale_by_factored_rms, trace
 m.yaml:11:1: error: 'layers' is of a program, and this model is a list of arrays [conflicting-keys]
    11 | layers: [relu]
       | ^~~~~~

@@ -155,7 +155,7 @@ TEST_CASE("out_sharding is a constraint on the result") {
   CHECK(nodes(builder) ==
         "%2 = dot(%1, %0) {lhs_batch=[], rhs_batch=[], lhs_contract=[1], rhs_contract=[0]} : "
         "f32[2,8]  # Dense_0\n"
-        "%3 = constrain(%2) {placement=0} : f32[2,8]  # Dense_0  P('data',)\n");
+        "%3 = constrain(%2) {placement=0, asks=1} : f32[2,8]  # Dense_0  P('data',)\n");
 }
 
 TEST_CASE("a parameter of its own is a value and leaves the running value alone") {

@@ -6,22 +6,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "checkpoint/safetensors.h"
 #include "exec/cluster.h"
+#include "score.h"
 #include "support/pipeline.h"
 #include "support/recordings.h"
 
 using namespace shard;
 using namespace shard::test;
+using namespace shard::tests;
 
 namespace {
 
@@ -40,72 +37,6 @@ std::vector<std::string> leaves() {
       all.push_back("DotReluDot_" + std::to_string(layer) + "." + leaf);
   }
   return all;
-}
-
-/// Matched and total of one recording, with every miss listed.
-struct Score {
-  std::string name;
-  int matched = 0;
-  int total = 0;
-  std::vector<std::string> misses;
-
-  void check(const std::string& what, double difference, double bound) {
-    ++total;
-    if (difference <= bound) {
-      ++matched;
-    } else {
-      misses.push_back(what + ": found difference " + std::to_string(difference) +
-                       ", expected at most " + std::to_string(bound));
-    }
-  }
-  void report() const {
-    std::cout << "conformance " << name << ": " << matched << "/" << total << "\n";
-    for (const std::string& miss : misses) std::cout << "  " << miss << "\n";
-    CHECK(total > 0);
-    CHECK(matched == total);
-  }
-};
-
-double largest(const HostTensor& tensor) {
-  double most = 0;
-  const float* data = tensor.data<float>();
-  for (std::int64_t i = 0; i < element_count(tensor.type.shape); ++i)
-    most = std::max(most, std::abs(double{data[i]}));
-  return most;
-}
-
-/// Largest difference over `expected`'s largest value.
-double relative_difference(const HostTensor& actual, const HostTensor& expected) {
-  REQUIRE(actual.type == expected.type);
-  double most = 0;
-  for (std::int64_t i = 0; i < element_count(expected.type.shape); ++i) {
-    most = std::max(most,
-                    std::abs(double{actual.data<float>()[i]} - double{expected.data<float>()[i]}));
-  }
-  const double scale = largest(expected);
-  return scale > 0 ? most / scale : most;
-}
-
-/// A parameter after `step` adam steps: elements whose gradients were all well above zero must
-/// agree; the others may be off by two learning rates a step, because adam's first step is the
-/// gradient's sign.
-double worst_clear_element(const HostTensor& actual, const HostTensor& expected,
-                           const std::vector<const HostTensor*>& grads, int step,
-                           double learning_rate, double bound) {
-  const double scale = largest(expected);
-  double worst = 0;
-  for (std::int64_t i = 0; i < element_count(expected.type.shape); ++i) {
-    const double difference =
-        std::abs(double{actual.data<float>()[i]} - double{expected.data<float>()[i]});
-    bool is_clear = true;
-    for (const HostTensor* grad : grads) {
-      const double value = std::abs(double{grad->data<float>()[i]});
-      if (value != 0 && value <= 1e-5 * largest(*grad)) is_clear = false;
-    }
-    const double allowed = is_clear ? bound * scale : 2 * learning_rate * step;
-    worst = std::max(worst, bound * difference / allowed);
-  }
-  return worst;
 }
 
 Planned plan_guide(const std::string& model, int depth) {
@@ -204,7 +135,7 @@ void score_stored(const std::string& model, bool is_scan,
   write_parameters(cluster, planned.program, is_scan, params);
   zero_optimizer(cluster, planned.program);
   cluster.write_input(input_at(planned.program, "x"), at("x"));
-  Score score{"numerics/guide_mlp.safetensors (" + model + " depth64)", 0, 0, {}};
+  Score score("numerics/guide_mlp.safetensors (" + model + " depth64)");
   const Results results(cluster, planned.program, is_scan);
   for (int step = 1; step <= 3; ++step) {
     cluster.run();
@@ -277,7 +208,7 @@ void score_hashed(const std::string& model, bool is_scan, const nlohmann::json& 
   zero_optimizer(cluster, planned.program);
   const HostTensor x = hashed_uniform({8, 1024}, 1000, 1);
   cluster.write_input(input_at(planned.program, "x"), x);
-  Score score{"numerics/guide_mlp.json (" + model + " depth1024_hashed)", 0, 0, {}};
+  Score score("numerics/guide_mlp.json (" + model + " depth1024_hashed)");
   score_sums(score, "x", x, recorded.at("x"), 1e-12);
   for (const std::string& leaf : leaves())
     score_sums(score, "params0/" + leaf, params[leaf], recorded.at("params0").at(leaf), 1e-12);
@@ -314,18 +245,12 @@ void score_hashed(const std::string& model, bool is_scan, const nlohmann::json& 
 }  // namespace
 
 TEST_CASE("three adam steps of the guide give the numbers JAX gave") {
-  const std::string path = tests::goldens_folder() + "/numerics/guide_mlp.safetensors";
-  if (std::filesystem::exists(path)) {
-    DiskReader disk;
-    std::map<std::string, HostTensor> recorded;
-    for (NamedTensor& one : read_safetensors(path, disk))
-      recorded[one.name] = std::move(one.tensor);
+  const auto recorded = recorded_tensors("numerics/guide_mlp.safetensors");
+  if (!recorded.empty()) {
     score_stored("guide_mlp", false, recorded);
     score_stored("guide_mlp_scan", true, recorded);
-  } else {
-    std::cout << "conformance numerics/guide_mlp.safetensors: skipped\n";
   }
-  const auto file = tests::read_goldens("numerics/guide_mlp.json");
+  const auto file = read_goldens("numerics/guide_mlp.json");
   if (!file) return;
   score_hashed("guide_mlp", false, file->at("cases").at("depth1024_hashed"));
   score_hashed("guide_mlp_scan", true, file->at("cases").at("depth1024_hashed"));
