@@ -13,7 +13,7 @@
 namespace shard {
 namespace {
 
-constexpr std::array<Command, 10> commands = {{
+constexpr std::array<Command, 11> commands = {{
     {"plan", plan_bit, "say how every array is sharded, why, what it costs and what is wasted",
      "MODEL RULES", "shard-plan plan guide_mlp flax_guide", Loads::model_and_rules, 2,
      plan_command},
@@ -40,6 +40,11 @@ constexpr std::array<Command, 10> commands = {{
      "shard-plan findings mlp dp\n"
      "  shard-plan findings --list",
      Loads::model_or_list, 2, findings_command},
+    {"reshard", reshard_bit, "find the cheapest way from one sharding of an array to another",
+     "[RULES] FROM TO",
+     "shard-plan reshard --mesh data=2,model=4 --shape 1024,4096 --dtype bf16 \"P('data',None)\" "
+     "\"P(None,('model','data'))\"",
+     Loads::two_specs, 3, reshard_command},
     {"import", import_bit, "turn rules of MaxText, T5X, Flax ... into a rules file of ours",
      "RULES", "shard-plan import rules/flax_guide.yaml,rules/tp.yaml -o merged.yaml",
      Loads::nothing, 1, import_command},
@@ -85,7 +90,7 @@ void check_conflicts(const Options& options) {
 
 void check_arguments(const Command& command, const Options& options) {
   const std::vector<std::string>& given = options.arguments;
-  constexpr std::size_t least_arguments[] = {1, 2, 0, 3, 0};  // in the order of Loads
+  constexpr std::size_t least_arguments[] = {1, 2, 0, 3, 0, 2};  // in the order of Loads
   const std::size_t least = least_arguments[static_cast<std::size_t>(command.loads)];
   const std::string usage = fmt::format("usage: shard-plan {} {}", command.name, command.arguments);
   if (given.size() < least) {

@@ -22,10 +22,11 @@ enum CommandBit : unsigned {
   check_bit = 2048,
   import_bit = 16384,
   export_bit = 32768,
+  reshard_bit = 65536,
 };
 
 /// How much a command reads before it starts; decides which arguments must be there.
-enum class Loads { nothing, model_and_rules, model_or_mesh, model_rules_and_word, model_or_list };
+enum class Loads { nothing, model_and_rules, model_or_mesh, model_rules_and_word, model_or_list, two_specs };
 
 struct Command {
   std::string_view name;
@@ -62,6 +63,7 @@ int compare_command(const Options& options, Sources& sources);
 int check_command(const Options& options, Sources& sources);
 int import_command(const Options& options, Sources& sources);
 int export_command(const Options& options, Sources& sources);
+int reshard_command(const Options& options, Sources& sources);
 int schema_command(const Options& options, Sources& sources);
 
 }  // namespace shard

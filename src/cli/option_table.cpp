@@ -19,7 +19,9 @@ constexpr unsigned gating = compare_bit | check_bit;
 constexpr unsigned carrying = import_bit | export_bit;
 /// Commands that read RULES.
 constexpr unsigned reading_rules = planning | gating | carrying;
-constexpr unsigned every = planning | schema_bit | gating | carrying;
+/// Commands whose answer may be text or JSON.
+constexpr unsigned answering = planning | reshard_bit;
+constexpr unsigned every = planning | schema_bit | gating | carrying | reshard_bit;
 constexpr int most_int = std::numeric_limits<int>::max();
 
 int int_of(const char* option, const std::string& text, int least, int most = most_int) {
@@ -51,7 +53,8 @@ std::size_t word_of(const char* option, const std::string& word,
 constexpr OptionRow rows[] = {
     {"--mesh", "AXES",
      "mesh axes and sizes, major first, e.g. data=4,model=2 (default: the rules file's)",
-     planning | carrying, [](Options& o, const std::string& v) { o.overrides.mesh = v; }},
+     planning | carrying | reshard_bit,
+     [](Options& o, const std::string& v) { o.overrides.mesh = v; }},
     {"--set", "PATH=VALUE",
      "change a value of the model file, e.g. batch=64 or layers.0.repeat.scan=true; repeatable",
      planning | gating | export_bit,
@@ -61,7 +64,7 @@ constexpr OptionRow rows[] = {
     {"--devices", "NAME",
      "hardware the mesh lies on, e.g. v5e-256, 4xv5e-16, 4x8xh100, cpu-8 (default: the rules "
      "file's, else virtual cpus)",
-     reading_rules, [](Options& o, const std::string& v) { o.overrides.devices = v; }},
+     reading_rules | reshard_bit, [](Options& o, const std::string& v) { o.overrides.devices = v; }},
     {"--dcn", "AXES", "how much of an axis crosses slices, e.g. data=4 (default: the rules file's)",
      reading_rules, [](Options& o, const std::string& v) { o.overrides.dcn = v; }},
     {"--add-rule", "RULE", "one more rule behind those of the file, e.g. \"[embed, data]\"; repeatable",
@@ -135,6 +138,21 @@ constexpr OptionRow rows[] = {
      show_bit, [](Options& o, const std::string& v) { o.spec = v; }},
     {"--shape", "SIZES", "shape of the array that --spec splits, e.g. 8,1024; scalar for none",
      show_bit, [](Options& o, const std::string& v) { o.shape = v; }},
+    {"--shape", "SIZES", "shape of the array, e.g. 8,1024; scalar for none", reshard_bit,
+     [](Options& o, const std::string& v) { o.shape = v; }},
+    {"--dtype", "NAME", "element type of the array, e.g. bf16 (default f32)", reshard_bit,
+     [](Options& o, const std::string& v) { o.dtype = v; }},
+    {"--to-mesh", "AXES",
+     "TO is on another mesh over the same devices in the same order, e.g. x=4,y=2", reshard_bit,
+     [](Options& o, const std::string& v) { o.to_mesh = v; }},
+    {"--memory", "LIMIT",
+     "most bytes of operand and result of one step together, e.g. 16MiB; takes a way that sends "
+     "more where it must",
+     reshard_bit, [](Options& o, const std::string& v) { o.memory = read_bytes("--memory", v); }},
+    {"--pad", "", "pad the last pieces of dims that do not divide, as a constraint does",
+     reshard_bit, [](Options& o, const std::string&) { o.pad = true; }},
+    {"--run", "", "do it on virtual devices and verify every byte of every device", reshard_bit,
+     [](Options& o, const std::string&) { o.run = true; }},
     {"--uneven", "flat|nested",
      "how --spec cuts a dim that does not divide; flat: once, by all its axes, as JAX does "
      "(default); nested: by one axis after the other, as PyTorch's DTensor does",
@@ -150,7 +168,8 @@ constexpr OptionRow rows[] = {
      [](Options& o, const std::string& v) { o.svg = v; }},
     {"--ascii", "", "pictures without box-drawing characters (default: if the locale has none)",
      show_bit, [](Options& o, const std::string&) { o.ascii = true; }},
-    {"--workers", "N", "worker threads (default: one per core this process may use)", run_bit | compare_bit,
+    {"--workers", "N", "worker threads (default: one per core this process may use)",
+     run_bit | compare_bit | reshard_bit,
      [](Options& o, const std::string& v) { o.workers = int_of("--workers", v, 1, 4096); }},
     {"--seed", "N", "seed of parameters and example inputs (default: the model's)", run_bit | compare_bit,
      [](Options& o, const std::string& v) {
@@ -171,7 +190,7 @@ constexpr OptionRow rows[] = {
      [](Options& o, const std::string& v) { o.inputs = v; }},
     {"--dump", "DIR", "write state and outputs after the compared steps as safetensors files",
      run_bit, [](Options& o, const std::string& v) { o.dump = v; }},
-    {"--format", "text|json", "how the answer is written (default text)", planning,
+    {"--format", "text|json", "how the answer is written (default text)", answering,
      [](Options& o, const std::string& v) {
        o.format = word_of("--format", v, {"text", "json"}) == 1 ? Format::json : Format::text;
      }},
@@ -209,17 +228,17 @@ constexpr OptionRow rows[] = {
                                      Format::sarif};
        o.format = formats[word_of("--format", v, {"text", "json", "md", "junit", "sarif"})];
      }},
-    {"--json", "", "short for --format json", planning | gating,
+    {"--json", "", "short for --format json", answering | gating,
      [](Options& o, const std::string&) { o.format = Format::json; }},
     {"-o,--output", "FILE", "write the answer to a file, whole or not at all (default -: stdout)",
      every, [](Options& o, const std::string& v) { o.output = v == "-" ? "" : v; }},
     {"--force", "", "overwrite files that exist", every,
      [](Options& o, const std::string&) { o.force = true; }},
-    {"--human", "", "bytes as MiB or GiB, three digits", planning | gating,
+    {"--human", "", "bytes as MiB or GiB, three digits", answering | gating,
      [](Options& o, const std::string&) { o.human = true; }},
     {"--width", "COLUMNS",
      "widest line of tables and pictures, 0: no limit (default: the terminal's; 80 for pictures)",
-     planning | gating,
+     answering | gating,
      [](Options& o, const std::string& v) { o.width = int_of("--width", v, 0, 100'000); }},
     {"--color", "auto|always|never", "colour (default auto: on a terminal, unless NO_COLOR is set)",
      every,

@@ -68,6 +68,12 @@ struct Options {
   std::string inputs;
   std::string dump;
 
+  // reshard
+  std::string dtype = "f32";
+  std::string to_mesh;          ///< of --to-mesh; empty: the same
+  std::optional<Bytes> memory;  ///< operand and result of a step together
+  bool pad = false;
+
   // compare and check
   std::vector<std::string> meshes;  ///< of --mesh; empty: the rules' own
   CompareOrder order = CompareOrder::given;

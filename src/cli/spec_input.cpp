@@ -16,19 +16,6 @@ namespace {
 
 constexpr std::int64_t largest_size = std::int64_t{1} << 40;
 
-/// `8,1024`; `scalar` for rank 0.
-Shape read_shape(const std::string& text) {
-  Shape shape;
-  if (text == "scalar") return shape;
-  std::istringstream sizes(text);
-  for (std::string size; std::getline(sizes, size, ',');) {
-    size.erase(0, size.find_first_not_of(' '));
-    size.erase(size.find_last_not_of(' ') + 1);
-    shape.push_back(read_count("--shape", size, 0, largest_size));
-  }
-  return shape;
-}
-
 /// `--devices` alone: the hardware has no mesh yet, so its devices stand in a row.
 void lay_in_a_row(RulesConfig& rules) {
   const Topology topology = topology_named(rules.devices, rules.devices_at);
@@ -36,29 +23,15 @@ void lay_in_a_row(RulesConfig& rules) {
   rules.device_order = DeviceOrder::ids;
 }
 
-Sharding resolved_spec(const SpecConfig& spec, const TensorType& type, RulesConfig rules,
-                       const Mesh& mesh) {
+Sharding resolved_spec(const SpecConfig& spec, const std::string& what, const TensorType& type,
+                       RulesConfig rules, const Mesh& mesh) {
   rules.misfit = Misfit::pad;  // a picture shows uneven pieces; JAX's answer is in its notes
   Diagnostics diagnostics;
   Resolver resolver(rules, mesh, diagnostics);
-  SpecQuestion question{spec, type, Part::params, "--spec"};
+  SpecQuestion question{spec, type, Part::params, what};
   Resolved resolved = resolver.resolve(question);
   diagnostics.throw_if_errors();
   return std::move(resolved.sharding);
-}
-
-Sharding read_sharding(const Options& options, const TensorType& type, const RulesConfig& rules,
-                       const Mesh& mesh) {
-  const Location at{"--spec", 1, 1};
-  const int rank = static_cast<int>(type.shape.size());
-  if (is_sharding_text(options.spec)) return read_sharding_text(mesh, options.spec, rank, at);
-  const SpecConfig spec = read_spec_text(options.spec, at);
-  if (spec.logical() != nullptr && rules.file.empty()) {
-    throw Error("needs-rules", {"--spec"},
-                "'" + options.spec + "' are logical axes, and there are no rules to place them",
-                "name a rules file: shard-plan show RULES --spec ..., or write mesh axes: P(...)");
-  }
-  return resolved_spec(spec, type, rules, mesh);
 }
 
 }  // namespace
@@ -77,6 +50,31 @@ RulesConfig read_mesh_rules(const Options& options, Sources& sources) {
   return rules;
 }
 
+Shape read_shape(const std::string& text) {
+  Shape shape;
+  if (text == "scalar") return shape;
+  std::istringstream sizes(text);
+  for (std::string size; std::getline(sizes, size, ',');) {
+    size.erase(0, size.find_first_not_of(' '));
+    size.erase(size.find_last_not_of(' ') + 1);
+    shape.push_back(read_count("--shape", size, 0, largest_size));
+  }
+  return shape;
+}
+
+Sharding read_spec_word(const std::string& word, const Location& at, const TensorType& type,
+                        const RulesConfig& rules, const Mesh& mesh, const std::string& usage) {
+  const int rank = static_cast<int>(type.shape.size());
+  if (is_sharding_text(word)) return read_sharding_text(mesh, word, rank, at);
+  const SpecConfig spec = read_spec_text(word, at);
+  if (spec.logical() != nullptr && rules.file.empty()) {
+    throw Error("needs-rules", {at.file},
+                "'" + word + "' are logical axes, and there are no rules to place them",
+                "name a rules file: " + usage + ", or write mesh axes: P(...)");
+  }
+  return resolved_spec(spec, at.file, type, rules, mesh);
+}
+
 ArrayRow spec_row(const Options& options, const RulesConfig& rules, const Mesh& mesh) {
   if (options.shape.empty()) {
     throw Error("usage", {"--spec"}, "--spec needs the shape of the array that it splits",
@@ -84,7 +82,8 @@ ArrayRow spec_row(const Options& options, const RulesConfig& rules, const Mesh& 
   }
   ArrayRow row;
   row.type.shape = read_shape(options.shape);
-  row.sharding = read_sharding(options, row.type, rules, mesh);
+  row.sharding = read_spec_word(options.spec, {"--spec", 1, 1}, row.type, rules, mesh,
+                                "shard-plan show RULES --spec ...");
   row.spec = spec_text(mesh, row.sharding);
   row.copies = copy_count(mesh, row.sharding);
   row.cut = options.is_nested ? UnevenCut::nested : UnevenCut::flat;

@@ -18,6 +18,15 @@ namespace shard {
 /// --devices. Throws `Error` `usage` when nothing names a mesh.
 RulesConfig read_mesh_rules(const Options& options, Sources& sources);
 
+/// The sizes of --shape: `8,1024`; `scalar` for rank 0. Throws `Error` `bad-value`.
+Shape read_shape(const std::string& text);
+
+/// A spec as typed: mesh axes, logical axes, XLA's or Shardy's text. Uneven pieces are kept.
+/// `usage` is a command line that names rules, for the hint. Throws `Error`: `needs-rules` (logical
+/// axes without rules), what reading and resolving a spec raise.
+Sharding read_spec_word(const std::string& word, const Location& at, const TensorType& type,
+                        const RulesConfig& rules, const Mesh& mesh, const std::string& usage);
+
 /// The array of --spec and --shape, without a name; the mesh is that of the rules. Uneven pieces
 /// are kept. Throws `Error`: `usage` (no --shape), `bad-value`, `needs-rules` (logical axes without
 /// RULES), what reading and resolving a spec raise.
