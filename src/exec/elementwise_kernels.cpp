@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -300,6 +301,21 @@ KernelResult make_convert(const KernelSite& site) {
   const DType from = site.operands[0].dtype, to = site.results[0].dtype;
   const std::size_t count = static_cast<std::size_t>(element_count(site.results[0].shape));
   if (from == to) return copy_kernel(count * static_cast<std::size_t>(info(from).bytes));
+  if (computes_in_f32(from) && to == DType::boolean) {
+    return [from, count](const KernelCall& call) {
+      std::array<float, tile> space;
+      bool* out = reinterpret_cast<bool*>(call.results[0]);
+      const std::size_t width = static_cast<std::size_t>(info(from).bytes);
+      for (std::size_t start = 0; start < count; start += tile) {
+        const std::size_t n = std::min(tile, count - start);
+        widen_floats(from, call.operands[0] + start * width, space.data(), n);
+        // Subnormal numbers are false, as XLA has it on processors that flush them to zero.
+        for (std::size_t i = 0; i < n; ++i) {
+          out[start + i] = !(std::fabs(space[i]) < std::numeric_limits<float>::min());
+        }
+      }
+    };
+  }
   if (computes_in_f32(from) && computes_in_f32(to)) {
     return convert_kernel<float>(
         from, to, count,

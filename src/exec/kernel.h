@@ -87,5 +87,11 @@ KernelResult make_dynamic_slice(const KernelSite& site);
 KernelResult make_dynamic_update_slice(const KernelSite& site);
 KernelResult make_gather(const KernelSite& site);  // index_kernels.cpp
 KernelResult make_scatter(const KernelSite& site);
+KernelResult make_convolution(const KernelSite& site);  // window_kernels.cpp
+KernelResult make_reduce_window(const KernelSite& site);
+KernelResult make_select_and_scatter_add(const KernelSite& site);
+KernelResult make_random_bits(const KernelSite& site);  // random_kernels.cpp
+KernelResult make_reduce_precision(const KernelSite& site);
+KernelResult make_bitcast(const KernelSite& site);
 
 }  // namespace shard

@@ -142,6 +142,13 @@ int compare_real(double a, double b) {
   return int{a > b} - int{a < b};
 }
 
+/// The order of top_k, in which -0 is below 0.
+int compare_total(double a, double b) {
+  const int order = compare_real(a, b);
+  if (order != 0 || std::isnan(a)) return order;
+  return int{std::signbit(b)} - int{std::signbit(a)};
+}
+
 /// The keys of all lines, widened: doubles are exact for all dtypes but large 64-bit integers.
 struct SortKeys {
   std::vector<const double*> real;
@@ -249,7 +256,7 @@ KernelResult make_top_k(const KernelSite& site) {
       const std::int64_t start = lines.start(line);
       std::vector<std::size_t> order = positions_of(lines, start);
       std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return compare_real(in[a], in[b]) > 0;
+        return compare_total(in[a], in[b]) > 0;
       });
       for (std::size_t i = 0; i < k; ++i) {
         const std::size_t to = static_cast<std::size_t>(line) * k + i;

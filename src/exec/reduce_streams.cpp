@@ -109,9 +109,10 @@ struct ReductionRow {
   FoldLoop ReductionLoops::*fold;
   StreamsLoop ReductionLoops::*streams;
   Plain f64, i32, i64, u32;
+  Plain truth;  ///< of bytes that are 0 or 1; of a sum at most one is 1
 };
 
-template <class Combine>
+template <class Combine, class Truth>
 constexpr ReductionRow wrapping(Reduction reduction, FoldLoop ReductionLoops::*fold,
                                 StreamsLoop ReductionLoops::*streams) {
   return {reduction,
@@ -120,7 +121,8 @@ constexpr ReductionRow wrapping(Reduction reduction, FoldLoop ReductionLoops::*f
           reduce_plain<double, Combine>,
           reduce_plain<std::uint32_t, Combine>,
           reduce_plain<std::uint64_t, Combine>,
-          reduce_plain<std::uint32_t, Combine>};
+          reduce_plain<std::uint32_t, Combine>,
+          reduce_plain<std::uint8_t, Truth>};
 }
 
 template <class Combine>
@@ -132,15 +134,16 @@ constexpr ReductionRow comparing(Reduction reduction, FoldLoop ReductionLoops::*
           reduce_plain<double, Combine>,
           reduce_plain<std::int32_t, Combine>,
           reduce_plain<std::int64_t, Combine>,
-          reduce_plain<std::uint32_t, Combine>};
+          reduce_plain<std::uint32_t, Combine>,
+          reduce_plain<std::uint8_t, Combine>};
 }
 
 using L = ReductionLoops;
 constexpr std::array<ReductionRow, 4> rows = {{
-    wrapping<Add>(Reduction::sum, &L::fold_sum, &L::streams_sum),
+    wrapping<Add, Largest>(Reduction::sum, &L::fold_sum, &L::streams_sum),
     comparing<Largest>(Reduction::max, &L::fold_max, &L::streams_max),
     comparing<Smallest>(Reduction::min, &L::fold_min, &L::streams_min),
-    wrapping<Multiply>(Reduction::prod, &L::fold_prod, &L::streams_prod),
+    wrapping<Multiply, Smallest>(Reduction::prod, &L::fold_prod, &L::streams_prod),
 }};
 
 }  // namespace
@@ -165,6 +168,7 @@ std::optional<StreamReduction> stream_reduction(Reduction reduction, DType dtype
   if (dtype == DType::i32) return row->i32;
   if (dtype == DType::i64) return row->i64;
   if (dtype == DType::u32) return row->u32;
+  if (dtype == DType::boolean) return row->truth;
   return std::nullopt;
 }
 

@@ -176,7 +176,13 @@ void top_k(const Call& call) {
       std::int64_t best = -1;
       for (std::int64_t j = 0; j < length; ++j) {
         if (is_taken[static_cast<std::size_t>(j)]) continue;
-        if (best < 0 || is_less(call.values(0)[at(best)], call.values(0)[at(j)])) best = j;
+        if (best < 0) {
+          best = j;
+          continue;
+        }
+        const double x = call.values(0)[at(best)], y = call.values(0)[at(j)];
+        const bool is_below_zero = x == 0 && y == 0 && std::signbit(x) && !std::signbit(y);
+        if (is_less(x, y) || is_below_zero) best = j;
       }
       is_taken[static_cast<std::size_t>(best)] = 1;
       call.results[0].values[next] = call.values(0)[at(best)];

@@ -86,6 +86,14 @@ void convert(const Call& c) {  // rounds: that is what the op means
     c.results[0].values = c.values(0);
     return;
   }
+  const DType from = c.operands[0]->type.dtype;
+  if (to == DType::boolean && computes_in_f32(from)) {  // a subnormal float32 is false
+    const double smallest = 0x1p-126;
+    for (std::size_t i = 0; i < c.values(0).size(); ++i) {
+      c.results[0].values[i] = std::fabs(c.values(0)[i]) < smallest ? 0 : 1;
+    }
+    return;
+  }
   std::vector<std::byte> rounded(static_cast<std::size_t>(bytes_of(c.results[0].type).count()));
   from_doubles(c.values(0).data(), to, rounded.data(), c.values(0).size());
   to_doubles(to, rounded.data(), c.results[0].values.data(), c.values(0).size());
@@ -379,6 +387,9 @@ constexpr std::array<ReferenceRow, static_cast<std::size_t>(Op::count_)> rows = 
     {Op::count_leading_zeros, reference::count_leading_zeros},
     {Op::select, reference::select},
     {Op::clamp, reference::clamp},
+    {Op::reduce_precision, reference::reduce_precision},
+    {Op::bitcast, reference::bitcast},
+    {Op::optimization_barrier, reference::optimization_barrier},
     {Op::reduce_sum, reduce_sum},
     {Op::reduce_max, reduce_max},
     {Op::reduce_min, reduce_min},
@@ -395,12 +406,18 @@ constexpr std::array<ReferenceRow, static_cast<std::size_t>(Op::count_)> rows = 
     {Op::linear_recurrence, reference::linear_recurrence},
     {Op::sort, reference::sort},
     {Op::top_k, reference::top_k},
+    {Op::convolution, reference::convolution},
+    {Op::reduce_window_sum, reference::reduce_window_sum},
+    {Op::reduce_window_max, reference::reduce_window_max},
+    {Op::reduce_window_min, reference::reduce_window_min},
+    {Op::select_and_scatter_add, reference::select_and_scatter_add},
     {Op::constrain, constrain},
     {Op::stop_gradient, constrain},
     {Op::transpose, transpose},
     {Op::broadcast, broadcast},
     {Op::constant, constant},
     {Op::iota, reference::iota},
+    {Op::random_bits, reference::random_bits},
     {Op::reshape, reference::reshape},
     {Op::slice, reference::slice},
     {Op::concatenate, reference::concatenate},

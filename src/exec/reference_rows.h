@@ -81,4 +81,15 @@ void linear_recurrence(const ReferenceCall& call);
 void sort(const ReferenceCall& call);
 void top_k(const ReferenceCall& call);
 
+// reference_windows.cpp: windows and bits
+void convolution(const ReferenceCall& call);
+void reduce_window_sum(const ReferenceCall& call);
+void reduce_window_max(const ReferenceCall& call);
+void reduce_window_min(const ReferenceCall& call);
+void select_and_scatter_add(const ReferenceCall& call);
+void optimization_barrier(const ReferenceCall& call);
+void reduce_precision(const ReferenceCall& call);
+void bitcast(const ReferenceCall& call);
+void random_bits(const ReferenceCall& call);
+
 }  // namespace shard::reference

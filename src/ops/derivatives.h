@@ -101,4 +101,12 @@ std::vector<ValueId> linear_recurrence_derivative(const DerivativeInput& input);
 std::vector<ValueId> sort_derivative(const DerivativeInput& input);
 std::vector<ValueId> top_k_derivative(const DerivativeInput& input);
 
+// windows, and values that stay (derivatives_window.cpp)
+std::vector<ValueId> convolution_derivative(const DerivativeInput& input);
+std::vector<ValueId> reduce_window_sum_derivative(const DerivativeInput& input);
+std::vector<ValueId> reduce_window_max_derivative(const DerivativeInput& input);
+std::vector<ValueId> reduce_window_min_derivative(const DerivativeInput& input);
+std::vector<ValueId> reduce_precision_derivative(const DerivativeInput& input);
+std::vector<ValueId> optimization_barrier_derivative(const DerivativeInput& input);
+
 }  // namespace shard

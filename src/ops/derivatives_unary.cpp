@@ -79,8 +79,10 @@ std::vector<ValueId> tanh_derivative(const DerivativeInput& input) {
 }
 
 std::vector<ValueId> sigmoid_derivative(const DerivativeInput& input) {
+  // y (1 - y), where 1 - y = sigmoid(-x) keeps the digits that the difference loses near y = 1.
   const Unary u(input);
-  return {u.times(u.g, u.times(u.y, u.complement(u.y)))};
+  const ValueId rest = u.op(Op::sigmoid, u.op(Op::negate, u.x));
+  return {u.times(u.g, u.times(u.y, rest))};
 }
 
 std::vector<ValueId> silu_derivative(const DerivativeInput& input) {

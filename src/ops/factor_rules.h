@@ -88,4 +88,19 @@ FactorRule cumulative_rule(std::span<const TensorType> operands,
 FactorRule sort_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
                      const Attributes& attributes);
 
+// Windows (factor_rules_window.cpp).
+/// `([i, jl, m],[l, m, k]) -> ([i, j, k]) red={l,m} perm={j}`: batch groups, batch, per spatial dim
+/// the windows and what lies in one, feature groups, input features, output features.
+FactorRule convolution_rule(std::span<const TensorType> operands,
+                            std::span<const TensorType> results, const Attributes& attributes);
+/// Dims with a window, a stride or padding are permutation factors.
+FactorRule reduce_window_rule(std::span<const TensorType> operands,
+                              std::span<const TensorType> results, const Attributes& attributes);
+FactorRule select_and_scatter_add_rule(std::span<const TensorType> operands,
+                                       std::span<const TensorType> results,
+                                       const Attributes& attributes);
+/// `([]) -> ([i, j])`.
+FactorRule random_bits_rule(std::span<const TensorType> operands,
+                            std::span<const TensorType> results, const Attributes& attributes);
+
 }  // namespace shard

@@ -89,8 +89,10 @@ class ReshapeRule {
     add_private(catch_up(behind, ahead.done, shared), is_source ? Side::source : Side::target);
   }
 
+  /// What one side has alone is mixed on the other.
   void add_private(std::int64_t size, Side side) {
     add(size, side);
+    if (size > 1) rule_.need_neighbours();
     (side == Side::source ? source_ : target_).done *= size;
   }
 
@@ -123,8 +125,14 @@ FactorRule slice_rule(Types operands, Types results, const Attributes&) {
   return resized_rule(operands, results, FactorKind::permutation, false);
 }
 
-FactorRule pad_rule(Types operands, Types results, const Attributes&) {
-  return resized_rule(operands, results, FactorKind::permutation, false);
+FactorRule pad_rule(Types operands, Types results, const Attributes& attributes) {
+  FactorRule rule = resized_rule(operands, results, FactorKind::permutation, false);
+  // What is cut before and added behind keeps the size, and yet moves every element.
+  const Dims& low = attributes.integers("low");
+  for (std::size_t dim = 0; dim < low.size(); ++dim) {
+    rule.factors[dim].needs_neighbours = low[dim] != 0;
+  }
+  return rule;
 }
 
 FactorRule dynamic_slice_rule(Types operands, Types results, const Attributes&) {

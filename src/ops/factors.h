@@ -22,6 +22,8 @@ struct Factor {
   std::int64_t size = 1;
   FactorKind kind = FactorKind::pass_through;
   bool is_blocked = false;  ///< never propagates
+  /// Whatever its kind, a part of the result needs other parts of the operands than its own.
+  bool needs_neighbours = false;
 
   friend bool operator==(const Factor&, const Factor&) = default;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/index_dims.h"
+#include "ops/window_dims.h"
 
 namespace shard {
 namespace {
@@ -72,6 +73,25 @@ Attributes shape_form(const LocalSite& site) {
 Attributes iota_form(const LocalSite& site) {
   Attributes local = shape_form(site);
   set_parts(local, parts_of(site.result_parts[0], {site.attributes.integer("dim")}));
+  return local;
+}
+
+Attributes random_form(const LocalSite& site) {
+  Attributes local = shape_form(site);
+  set_parts(local, site.result_parts[0]);
+  return local;
+}
+
+Attributes convolution_form(const LocalSite& site) {
+  Attributes local = site.attributes;
+  const ConvolutionDims dims = convolution_dims(site.attributes);
+  const auto size = [](const TensorType& type, std::int64_t dim) {
+    return type.shape[static_cast<std::size_t>(dim)];
+  };
+  local.set("feature_groups",
+            size(site.operands[0], dims.lhs[1]) / size(site.operands[1], dims.rhs[1]));
+  local.set("batch_groups",
+            size(site.operands[0], dims.lhs[0]) / size(site.results[0], dims.out[0]));
   return local;
 }
 

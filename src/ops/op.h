@@ -93,8 +93,11 @@ enum class Op : std::uint8_t {
   shift_right_logical,
   population_count,
   count_leading_zeros,
-  select,  ///< (condition, on_true, on_false)
-  clamp,   ///< (low, x, high)
+  select,                ///< (condition, on_true, on_false)
+  clamp,                 ///< (low, x, high)
+  reduce_precision,      ///< attributes exponent_bits, mantissa_bits
+  bitcast,               ///< attribute dtype: the same bits as another dtype of that width
+  optimization_barrier,  ///< the same value, which no pass moves across
   // reductions, attribute dims
   reduce_sum,
   reduce_max,
@@ -113,6 +116,13 @@ enum class Op : std::uint8_t {
   linear_recurrence,  ///< (a, b): h_t = a_t h_(t-1) + b_t, the first is b
   sort,   ///< attributes dim, keys: all operands by the first `keys` of them; stable, NaN last
   top_k,  ///< attribute k: (values, i32 positions) of the largest along the last dim
+  // windows, attributes as `Windows` and `ConvolutionDims` have them
+  convolution,  ///< (x, kernel)
+  reduce_window_sum,
+  reduce_window_max,
+  reduce_window_min,
+  select_and_scatter_add,  ///< (x, source): to the first extremum of each window (`largest`: 0 or
+                           ///< 1)
   // structure
   constrain,      ///< attribute placement: index into Graph::placements
   stop_gradient,  ///< the same array, a constant to derivatives; graphs keep it until then
@@ -120,6 +130,7 @@ enum class Op : std::uint8_t {
   broadcast,      ///< broadcast_in_dim: attributes shape, dims (result dim of each operand dim)
   constant,       ///< attributes shape, value, dtype: every element equals value
   iota,           ///< attributes shape, dim, dtype: every element is its position along dim
+  random_bits,    ///< (seed) with attributes shape, stream: u32 by the element's position
   reshape,        ///< attribute shape
   slice,          ///< attributes start, limit, stride: a list each, an entry per dim
   concatenate,    ///< attribute dim; any number of operands

@@ -51,6 +51,20 @@ constexpr OpDef cumulative(Op op, std::string_view name, int operands, ShapeRule
           1,  shape, cumulative_rule, derivative,       help};
 }
 
+constexpr OpDef window(Op op, std::string_view name, Derivative derivative, std::string_view help) {
+  return {op,
+          name,
+          1,
+          PassClass::other,
+          false,
+          false,
+          1,
+          reduce_window_shape,
+          reduce_window_rule,
+          derivative,
+          help};
+}
+
 constexpr OpDef scatter(Op op, std::string_view name, FactorRuleFunction rule,
                         Derivative derivative, std::string_view help) {
   return movement(op, name, 3, PassClass::other, scatter_shape, rule, derivative, help,
@@ -151,6 +165,11 @@ constexpr OpRows rows = {{
                 "(condition, x, y): x where the condition holds, else y"),
     elementwise(Op::clamp, "clamp", 3, 2, elementwise_shape, clamp_derivative,
                 "(low, x, high): x, at least low and at most high"),
+    elementwise(Op::reduce_precision, "reduce_precision", 1, 1, reduce_precision_shape,
+                reduce_precision_derivative, "rounded to fewer exponent and mantissa bits"),
+    flat(Op::bitcast, "bitcast", 1, bitcast_shape, "the same bits as another dtype"),
+    elementwise(Op::optimization_barrier, "optimization_barrier", 1, 0, same_shape,
+                optimization_barrier_derivative, "the same value, computed where it stands"),
 
     reduction(Op::reduce_sum, "reduce_sum", sum_rule, reduce_sum_derivative, "sum over dims"),
     reduction(Op::reduce_max, "reduce_max", max_rule, reduce_extremum_derivative,
@@ -185,6 +204,19 @@ constexpr OpRows rows = {{
     {Op::top_k, "top_k", 1, PassClass::other, false, false, 1, top_k_shape, top_k_rule,
      top_k_derivative, "the k largest along the last dim, and their positions"},
 
+    {Op::convolution, "convolution", 2, PassClass::other, false, false, 2, convolution_shape,
+     convolution_rule, convolution_derivative,
+     "(x, kernel): sum over windows of x, with strides, dilations and groups", convolution_form},
+    window(Op::reduce_window_sum, "reduce_window_sum", reduce_window_sum_derivative,
+           "sum over every window"),
+    window(Op::reduce_window_max, "reduce_window_max", reduce_window_max_derivative,
+           "largest in every window; nan wins"),
+    window(Op::reduce_window_min, "reduce_window_min", reduce_window_min_derivative,
+           "smallest in every window; nan wins"),
+    {Op::select_and_scatter_add, "select_and_scatter_add", 2, PassClass::other, false, false, 1,
+     select_and_scatter_add_shape, select_and_scatter_add_rule, nullptr,
+     "(x, source): source added where the extremum of each window of x is"},
+
     elementwise(Op::constrain, "constrain", 1, 0, same_shape, constrain_derivative,
                 "the same array, placed as the spec says (with_sharding_constraint)"),
     elementwise(Op::stop_gradient, "stop_gradient", 1, 0, same_shape, no_gradient,
@@ -197,6 +229,9 @@ constexpr OpRows rows = {{
      nullptr, "an array whose elements all equal value", shape_form},
     {Op::iota, "iota", 0, PassClass::other, false, false, 0, iota_shape, nullptr, nullptr,
      "an array whose elements are their positions along dim", iota_form},
+    {Op::random_bits, "random_bits", 1, PassClass::other, false, false, 100, random_bits_shape,
+     random_bits_rule, no_gradient, "(seed): u32 bits that depend on seed, stream and position",
+     random_form},
     movement(Op::reshape, "reshape", 1, PassClass::pass_through, reshape_shape, reshape_rule,
              reshape_derivative, "the same elements, row-major, in another shape", shape_form,
              true),

@@ -17,12 +17,17 @@ class RuleBuilder {
   }
 
   RuleBuilder& add(std::int64_t size, FactorKind kind = FactorKind::pass_through) {
-    rule_.factors.push_back({size, kind, false});
+    rule_.factors.push_back({size, kind, false, false});
     return *this;
   }
   /// The factor just added never propagates.
   RuleBuilder& block() {
     rule_.factors.back().is_blocked = true;
+    return *this;
+  }
+  /// The factor just added cannot be computed in parts that do not know each other.
+  RuleBuilder& need_neighbours() {
+    rule_.factors.back().needs_neighbours = true;
     return *this;
   }
   RuleBuilder& on_operand(std::size_t operand, std::int64_t dim) {
@@ -70,7 +75,7 @@ class RuleBuilder {
     }
     if (!dim.empty()) return;
     dim.push_back(static_cast<int>(rule_.factors.size()));
-    rule_.factors.push_back({1, FactorKind::pass_through, false});
+    rule_.factors.push_back({1, FactorKind::pass_through, false, false});
   }
 
   FactorRule rule_;

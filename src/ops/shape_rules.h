@@ -70,4 +70,18 @@ ShapeResult float_cumulative_shape(std::span<const TensorType> operands,
 ShapeResult sort_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult top_k_shape(std::span<const TensorType> operands, const Attributes& attributes);
 
+// Bits.
+/// u32 of attribute `shape`, from an integer scalar.
+ShapeResult random_bits_shape(std::span<const TensorType> operands, const Attributes& attributes);
+/// The operand's shape in the dtype that attribute `dtype` names, which must be as wide.
+ShapeResult bitcast_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult reduce_precision_shape(std::span<const TensorType> operands,
+                                   const Attributes& attributes);
+
+// Windows (shape_rules_window.cpp).
+ShapeResult convolution_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult reduce_window_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult select_and_scatter_add_shape(std::span<const TensorType> operands,
+                                         const Attributes& attributes);
+
 }  // namespace shard

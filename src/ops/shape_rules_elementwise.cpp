@@ -81,6 +81,34 @@ ShapeResult select_shape(Types operands, const Attributes&) {
   return in_common_shape(operands, operands[1].dtype);
 }
 
+ShapeResult random_bits_shape(Types operands, const Attributes& attributes) {
+  const bool counts = !info(operands[0].dtype).is_float && operands[0].dtype != DType::boolean;
+  if (operands[0].rank() != 0 || !counts) {
+    return "the seed is " + to_string(operands[0]) + ", not an integer scalar";
+  }
+  return one_result({DType::u32, attributes.integers("shape")});
+}
+
+ShapeResult bitcast_shape(Types operands, const Attributes& attributes) {
+  const std::optional<DType> dtype = dtype_named(attributes.text("dtype"));
+  if (!dtype) return "there is no dtype '" + attributes.text("dtype") + "'";
+  const bool has_truth = operands[0].dtype == DType::boolean || *dtype == DType::boolean;
+  if (has_truth || info(*dtype).bytes != info(operands[0].dtype).bytes) {
+    return dtype_word(operands[0].dtype) + " is not read as " + dtype_word(*dtype);
+  }
+  return one_result({*dtype, operands[0].shape});
+}
+
+ShapeResult reduce_precision_shape(Types operands, const Attributes& attributes) {
+  const std::int64_t exponent = attributes.integer("exponent_bits");
+  const std::int64_t mantissa = attributes.integer("mantissa_bits");
+  if (exponent < 1 || exponent > 11 || mantissa < 0 || mantissa > 52) {
+    return "there is no float of " + std::to_string(exponent) + " and " + std::to_string(mantissa) +
+           " bits";
+  }
+  return float_elementwise_shape(operands, attributes);
+}
+
 ShapeResult polygamma_shape(Types operands, const Attributes& attributes) {
   if (attributes.integer("order") < 0) {
     return "there is no order " + std::to_string(attributes.integer("order"));

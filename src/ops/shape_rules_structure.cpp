@@ -158,7 +158,7 @@ ShapeResult dynamic_slice_shape(Types operands, const Attributes& attributes) {
   return one_result({operands[0].dtype, sizes});
 }
 
-ShapeResult dynamic_update_slice_shape(Types operands, const Attributes&) {
+ShapeResult dynamic_update_slice_shape(Types operands, const Attributes& attributes) {
   if (operands.size() < 2) return "there is no update";
   if (operands[0].dtype != operands[1].dtype) {
     return "dtypes differ: " + dtype_word(operands[0].dtype) + " and " +
@@ -169,7 +169,13 @@ ShapeResult dynamic_update_slice_shape(Types operands, const Attributes&) {
     return "the update is " + to_string(operands[1]) + ", the array " + to_string(operands[0]);
   }
   std::string mistake = start_mistake(operands.subspan(2), rank);
-  if (mistake.empty()) mistake = sizes_mistake(operands[1].shape, operands[0].shape);
+  // A device that has a part of the array may get an update of the whole.
+  const LocalParts parts(attributes);
+  Shape whole = operands[0].shape;
+  for (std::int64_t dim = 0; dim < rank; ++dim) {
+    whole[static_cast<std::size_t>(dim)] *= parts.count(dim);
+  }
+  if (mistake.empty()) mistake = sizes_mistake(operands[1].shape, whole);
   if (!mistake.empty()) return mistake;
   return one_result(operands[0]);
 }

@@ -18,7 +18,7 @@ FactorRule rule_of_parts(FactorRule rule) {
   for (Factor& factor : rule.factors) {
     const bool is_uncombined =
         factor.kind == FactorKind::reduction && rule.reduction == Reduction::none;
-    if (factor.kind == FactorKind::permutation || is_uncombined) {
+    if (factor.kind == FactorKind::permutation || factor.needs_neighbours || is_uncombined) {
       factor.kind = FactorKind::need_replication;
     }
   }

@@ -15,7 +15,7 @@
 namespace shard::spmd {
 
 /// The rule for choosing what each device computes. Kernels see a device's part alone, so factors
-/// that need neighbours (permutation) and sums that no collective combines must be whole.
+/// that need neighbours and sums that no collective combines must be whole.
 FactorRule rule_of_parts(FactorRule rule);
 
 /// Which part of a dim split over `axes` a device has.

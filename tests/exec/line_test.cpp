@@ -97,6 +97,9 @@ TEST_CASE("top_k takes the first of equal elements and NaN before all") {
   const HostTensor x = tensor({DType::f32, {5}}, {2, 7, nan_value, 7, inf});
   CHECK(numbers_of(run_kernel(Op::top_k, {x}, {{"k", std::int64_t{4}}})[1]) ==
         std::vector<double>{2, 4, 1, 3});
+  const HostTensor zeros_of_both_signs = tensor({DType::f32, {4}}, {0, -0.0, 0, -0.0});
+  CHECK(numbers_of(run_kernel(Op::top_k, {zeros_of_both_signs}, {{"k", std::int64_t{3}}})[1]) ==
+        std::vector<double>{0, 2, 1});
 }
 
 TEST_CASE("truth values are reduced by and and by or") {

@@ -1,7 +1,10 @@
 #include "recorded_program.h"
 
+#include <map>
 #include <set>
 #include <sstream>
+
+#include "recorded_ops.h"
 
 namespace shard::tests {
 namespace {
@@ -173,8 +176,33 @@ class Reader {
 
   void declare(const json& value) {
     const auto number = value.at(0).get<std::size_t>();
+    known_[value.at(0).get<int>()] = {read_shape(value.at(1).get<std::string>()), maker_,
+                                      cut_from_};
     if (program_.expected.size() <= number) program_.expected.resize(number + 1);
     program_.expected[number] = value.at(2).get<std::string>();
+  }
+
+  /// The row's rule where the op is one of ours, else the recorded one.
+  int add_rule(const json& op) {
+    const std::string expected = op.at("rule").get<std::string>();
+    const std::optional<FactorRule> own = rule_by_row(recorded_op(op));
+    program_.rules.push_back(
+        {op.at("op").get<std::string>(), own ? recorded_text(*own) : "no row", expected});
+    return builder_.add_rule(own ? *own : read_rule(expected));
+  }
+
+  RecordedOp recorded_op(const json& op) const {
+    RecordedOp recorded{op, {}, {}, {}, {}};
+    for (const json& operand : op.at("in")) {
+      const Known& known = known_.at(operand.get<int>());
+      recorded.operands.push_back({DType::f32, known.shape});
+      recorded.makers.push_back(known.maker);
+      recorded.sliced_from.push_back(known.first_operand);
+    }
+    for (const json& result : op.at("out")) {
+      recorded.results.push_back({DType::f32, read_shape(result.at(1).get<std::string>())});
+    }
+    return recorded;
   }
 
   void define(const json& value, const json& given_text) {
@@ -199,6 +227,8 @@ class Reader {
   bool add_ops(const json& ops) {
     for (const json& op : ops) {
       const std::string name = op.at("op").get<std::string>();
+      maker_ = name;
+      cut_from_ = op.at("in").empty() ? -1 : op.at("in").front().get<int>();
       if (not_modelled.count(name) > 0) return false;
       if (is_constant(op)) {
         add_constant(op);
@@ -215,7 +245,7 @@ class Reader {
     const json& result = op.at("out").at(0);
     declare(result);
     const bool has_rule = op.contains("rule");
-    const int rule = has_rule ? builder_.add_rule(read_rule(op.at("rule").get<std::string>())) : -1;
+    const int rule = has_rule ? add_rule(op) : -1;
     builder_.define_constant(result.at(0).get<int>(), read_shape(result.at(1).get<std::string>()),
                              kind_of(op.at("op").get<std::string>()), rule,
                              op.at("in").get<std::vector<int>>(), NodeId::none);
@@ -237,7 +267,7 @@ class Reader {
       builder_.constrain(operands.front(), *sharding(op.at("attrs").at("spec")));
     }
     if (!op.contains("rule")) return;
-    const int rule = builder_.add_rule(read_rule(op.at("rule").get<std::string>()));
+    const int rule = add_rule(op);
     builder_.add_node(kind_of(name), rule, std::move(operands), std::move(results), NodeId::none);
   }
 
@@ -248,6 +278,8 @@ class Reader {
     for (const char* const region : {"cond", "body"}) {
       const json& arguments = op.at(region).at("args");
       for (std::size_t i = 0; i < arguments.size(); ++i) {
+        known_[arguments[i].at(0).get<int>()] = {read_shape(arguments[i].at(1).get<std::string>()),
+                                                 "", -1};
         builder_.alias(arguments[i].at(0).get<int>(), op.at("out")[i].at(0).get<int>());
       }
     }
@@ -262,7 +294,17 @@ class Reader {
     return true;
   }
 
+  /// What later ops ask about a value.
+  struct Known {
+    Shape shape;
+    std::string maker;       ///< the op, empty for arguments
+    int first_operand = -1;  ///< of the op
+  };
+
   const json& recorded_;
+  std::map<int, Known> known_;
+  std::string maker_;  ///< the op being read
+  int cut_from_ = -1;  ///< its first operand
   FlowBuilder builder_;
   RecordedProgram program_;
 };

@@ -18,12 +18,20 @@ std::string recorded_form(const Mesh& mesh, const Sharding& sharding);
 /// `([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}`.
 FactorRule read_rule(const std::string& text);
 
+/// The factor rule of one op, as our table has it and as it was recorded.
+struct ComparedRule {
+  std::string op;
+  std::string found;  ///< `no row` where the table has no such op
+  std::string expected;
+};
+
 struct RecordedProgram {
   Mesh mesh;
   FlowGraph flow;
   std::vector<std::string> expected;         ///< by value: its sharding after propagation
   std::vector<std::string> expected_result;  ///< by position in flow.results
   std::vector<int> arguments;                ///< slots of the arguments
+  std::vector<ComparedRule> rules;           ///< in program order
 };
 
 /// Nothing when the program uses an op that is not modelled here (branches, barriers, manual

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "base/check.h"
+#include "exec/reference_ops.h"
 
 namespace shard::tests {
 namespace {
@@ -60,6 +61,7 @@ const std::map<Op, Unary> unary = {
     {Op::sign, sign},
     {Op::convert, [](double x) { return x; }},
     {Op::constrain, [](double x) { return x; }},
+    {Op::stop_gradient, [](double x) { return x; }},
 };
 
 using Binary = double (*)(double, double);
@@ -233,6 +235,18 @@ const std::map<Op, Result> others = {
      }},
 };
 
+/// Ops that are not written out above, by the reference of the executor.
+void by_reference(const Node& node, const Arrays& operands, Arrays& results) {
+  std::vector<std::shared_ptr<const DoubleArray>> in;
+  for (const Array& operand : operands) {
+    in.push_back(std::make_shared<const DoubleArray>(DoubleArray{operand.type, operand.data}));
+  }
+  std::vector<DoubleArray> out;
+  for (const Array& result : results) out.push_back({result.type, result.data});
+  shard::evaluate(node.op, {node.attributes, in, out});
+  for (std::size_t i = 0; i < out.size(); ++i) results[i].data = std::move(out[i].values);
+}
+
 class Evaluator {
  public:
   explicit Evaluator(const Graph& graph) : graph_(graph), values_(graph.values.size()) {}
@@ -260,8 +274,10 @@ class Evaluator {
     } else if (const auto two = binary.find(node.op); two != binary.end()) {
       each(results[0],
            [&](const Index& i) { return two->second(at(operands[0], i), at(operands[1], i)); });
+    } else if (const auto other = others.find(node.op); other != others.end()) {
+      other->second(node, operands, results);
     } else {
-      others.at(node.op)(node, operands, results);
+      by_reference(node, operands, results);
     }
     for (std::size_t i = 0; i < results.size(); ++i) value(node.results[i]) = results[i];
   }

@@ -1,6 +1,7 @@
 #pragma once
-// A graph evaluated element by element in double precision: small, slow, and written apart from
-// everything that runs graphs for users.
+// A graph evaluated element by element in double precision: small, slow and, for the ops that
+// training is made of, written apart from everything that runs graphs for users; the others are
+// those of the executor's reference.
 
 #include <random>
 #include <vector>
