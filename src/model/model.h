@@ -87,8 +87,8 @@ Model build_model(const ModelConfig& config, const BuildOptions& options = {});
 /// loops read.
 std::vector<ValueId> differentiate(Graph& graph, ValueId scalar, const std::vector<ValueId>& wrt);
 
-/// Removes nodes, loop results and operands that no output needs, and stop_gradient; numbers the rest
-/// in reading order. Returns the layers of which no forward node is left. Inputs stay.
+/// Removes nodes, loop results and operands that no output needs, and stop_gradient; numbers the
+/// rest in reading order. Returns the layers of which no forward node is left. Inputs stay.
 std::vector<std::string> remove_dead_code(Graph& graph);
 
 }  // namespace shard

@@ -7,8 +7,8 @@
 
 namespace shard {
 
-/// The rate when `count` steps (a scalar i32) were done before this one; a scalar f32. The kind must
-/// be one of `schedule_tables`.
+/// The rate when `count` steps (a scalar i32) were done before this one; a scalar f32. The kind
+/// must be one of `schedule_tables`.
 ValueId schedule_value(GraphBuilder& builder, const ScheduleConfig& schedule, ValueId count);
 
 }  // namespace shard
