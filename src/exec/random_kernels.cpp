@@ -31,15 +31,12 @@ std::uint32_t threefry(std::array<std::uint32_t, 2> key, std::uint64_t counter) 
   return x;
 }
 
-/// The row-major number, in the whole array, of every element of a device's part.
+/// The row-major number, in an array of shape `counts`, of every element of a device's part. Parts
+/// and padding do not change the counts, and so not the numbers.
 class WholeNumbering {
  public:
-  WholeNumbering(const Shape& local, const LocalParts& parts, int device) : local_(local) {
-    Shape whole = local;
-    for (std::size_t d = 0; d < local.size(); ++d) {
-      whole[d] *= parts.count(static_cast<std::int64_t>(d));
-    }
-    strides_ = row_major_strides(whole);
+  WholeNumbering(const Shape& local, const Shape& counts, const LocalParts& parts, int device)
+      : local_(local), strides_(row_major_strides(counts)) {
     for (std::size_t d = 0; d < local.size(); ++d) {
       first_ += parts.part(static_cast<std::int64_t>(d), device) * local[d] * strides_[d];
     }
@@ -76,13 +73,13 @@ double with_precision(double x, int exponent_bits, int mantissa_bits) {
 
 KernelResult make_random_bits(const KernelSite& site) {
   const DType seed_dtype = site.operands[0].dtype;
-  const Shape shape = site.results[0].shape;
+  const Shape shape = site.results[0].shape, counts = site.attributes.integers("counts");
   const auto stream = static_cast<std::uint32_t>(site.attributes.integer("stream"));
   const LocalParts parts(site.attributes);
   return [=](const KernelCall& call) {
     std::int64_t seed = 0;
     to_integers(seed_dtype, call.operands[0], &seed, 1);
-    const WholeNumbering numbering(shape, parts, call.device);
+    const WholeNumbering numbering(shape, counts, parts, call.device);
     std::uint32_t* bits = reinterpret_cast<std::uint32_t*>(call.results[0]);
     for (std::int64_t i = 0; i < element_count(shape); ++i) {
       bits[i] = threefry({static_cast<std::uint32_t>(seed), stream}, numbering.number(i));

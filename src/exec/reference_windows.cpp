@@ -176,10 +176,12 @@ void bitcast(const Call& call) {
 void random_bits(const Call& call) {
   const auto seed = static_cast<std::uint32_t>(static_cast<std::int64_t>(call.values(0)[0]));
   const auto stream = static_cast<std::uint32_t>(call.attributes.integer("stream"));
-  std::vector<double>& out = call.results[0].values;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = static_cast<double>(random_word(seed, stream, i));
-  }
+  const Shape& shape = call.results[0].type.shape;
+  for_each_index(shape, [&](const Index& index) {
+    const std::size_t number = position(call.attributes.integers("counts"), index);
+    call.results[0].values[position(shape, index)] =
+        static_cast<double>(random_word(seed, stream, number));
+  });
 }
 
 }  // namespace shard::reference

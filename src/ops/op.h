@@ -130,7 +130,7 @@ enum class Op : std::uint8_t {
   broadcast,      ///< broadcast_in_dim: attributes shape, dims (result dim of each operand dim)
   constant,       ///< attributes shape, value, dtype: every element equals value
   iota,           ///< attributes shape, dim, dtype: every element is its position along dim
-  random_bits,    ///< (seed) with attributes shape, stream: u32 by the element's position
+  random_bits,    ///< (seed) with attributes shape, stream, counts: u32 by the place in `counts`
   reshape,        ///< attribute shape
   slice,          ///< attributes start, limit, stride: a list each, an entry per dim
   concatenate,    ///< attribute dim; any number of operands

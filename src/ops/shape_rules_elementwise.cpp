@@ -86,7 +86,11 @@ ShapeResult random_bits_shape(Types operands, const Attributes& attributes) {
   if (operands[0].rank() != 0 || !counts) {
     return "the seed is " + to_string(operands[0]) + ", not an integer scalar";
   }
-  return one_result({DType::u32, attributes.integers("shape")});
+  const Shape& shape = attributes.integers("shape");
+  std::string mistake =
+      length_mistake(attributes.integers("counts"), static_cast<int>(shape.size()), "counts");
+  if (!mistake.empty()) return mistake;
+  return one_result({DType::u32, shape});
 }
 
 ShapeResult bitcast_shape(Types operands, const Attributes& attributes) {

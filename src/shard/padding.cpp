@@ -64,7 +64,7 @@ class DimClasses {
       for (std::size_t dim = 0; dim < dims.size(); ++dim) {
         const std::size_t own = class_of(value, dim);
         for (const int factor : dims[dim]) {
-          if (dims[dim].size() > 1 || !can_pad(rule.factors[static_cast<std::size_t>(factor)])) {
+          if (dims[dim].size() > 1 || !can_pad(rule, factor)) {
             fix(own, id);
           }
           std::optional<std::size_t>& known = of_factor[static_cast<std::size_t>(factor)];
@@ -80,8 +80,12 @@ class DimClasses {
     for (std::size_t i = 0; i < node.results.size(); ++i) add(node.results[i], rule.results[i]);
   }
 
-  static bool can_pad(const Factor& factor) {
-    return factor.kind == FactorKind::pass_through || factor.kind == FactorKind::reduction;
+  /// A reduction that cannot be combined (the position of the largest) sees padding too.
+  static bool can_pad(const FactorRule& rule, int number) {
+    const Factor& factor = rule.factors[static_cast<std::size_t>(number)];
+    if (factor.needs_neighbours) return false;
+    return factor.kind == FactorKind::pass_through ||
+           (factor.kind == FactorKind::reduction && rule.reduction != Reduction::none);
   }
 
   std::size_t find(std::size_t at) const {

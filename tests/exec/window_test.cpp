@@ -91,12 +91,12 @@ TEST_CASE("convolutions of every form agree with the reference") {
 }
 
 TEST_CASE("random bits depend on seed and stream and position alone") {
-  const auto bits = [](double seed, std::int64_t stream, Shape shape) {
+  const auto bits = [](double seed, std::int64_t stream, const Shape& shape) {
     return numbers_of(run_kernel(Op::random_bits, {indices({}, {seed})},
-                                 {{"shape", std::move(shape)}, {"stream", stream}})[0]);
+                                 {{"shape", shape}, {"counts", shape}, {"stream", stream}})[0]);
   };
   check_row(Op::random_bits, {indices({}, {7})},
-            {{"shape", Shape{3, 50}}, {"stream", std::int64_t{2}}});
+            {{"shape", Shape{3, 50}}, {"counts", Shape{3, 49}}, {"stream", std::int64_t{2}}});
   CHECK(bits(7, 2, {3, 50}) == bits(7, 2, {150}));
   CHECK(bits(7, 2, {150}) != bits(8, 2, {150}));
   CHECK(bits(7, 2, {150}) != bits(7, 3, {150}));
@@ -110,14 +110,13 @@ TEST_CASE("random bits depend on seed and stream and position alone") {
 }
 
 TEST_CASE("a device draws the bits of its part of the whole array") {
-  const Attributes attributes = {{"shape", Shape{2, 4}},
-                                 {"stream", std::int64_t{1}},
-                                 {"part_dims", Dims{0, 1}},
-                                 {"part_strides", Dims{1, 2}},
-                                 {"part_sizes", Dims{2, 2}}};
+  const Attributes attributes = {{"shape", Shape{2, 4}},       {"counts", Shape{4, 8}},
+                                 {"stream", std::int64_t{1}},  {"part_dims", Dims{0, 1}},
+                                 {"part_strides", Dims{1, 2}}, {"part_sizes", Dims{2, 2}}};
   const HostTensor seed = indices({}, {5});
   const std::vector<double> whole = numbers_of(run_kernel(
-      Op::random_bits, {seed}, {{"shape", Shape{4, 8}}, {"stream", std::int64_t{1}}})[0]);
+      Op::random_bits, {seed},
+      {{"shape", Shape{4, 8}}, {"counts", Shape{4, 8}}, {"stream", std::int64_t{1}}})[0]);
   const KernelSite site{Op::random_bits, attributes, {seed.type}, {{DType::u32, {2, 4}}}};
   const KernelResult made = kernel_table()[static_cast<std::size_t>(Op::random_bits)].make(site);
   HostTensor part = zeros({DType::u32, {2, 4}});

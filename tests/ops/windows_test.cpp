@@ -101,9 +101,13 @@ TEST_CASE("elements of a window lie strides and dilations apart") {
 
 TEST_CASE("bits have a shape of their own or that of the operand") {
   const TensorType seed{DType::i32, {}};
-  const Attributes attributes{{"shape", Shape{4, 2}}, {"stream", std::int64_t{0}}};
+  const Attributes attributes{
+      {"shape", Shape{4, 2}}, {"counts", Shape{4, 2}}, {"stream", std::int64_t{0}}};
   CHECK(shape(Op::random_bits, {seed}, attributes) == "u32[4,2]");
   CHECK(rule(Op::random_bits, {seed}, attributes) == "([]) -> ([i, j])");
+  CHECK(shape(Op::random_bits, {seed},
+              {{"shape", Shape{4, 2}}, {"counts", Shape{4}}, {"stream", std::int64_t{0}}}) ==
+        "counts has 1 entries for 2 dims");
   CHECK(shape(Op::random_bits, {f32({})}, attributes) ==
         "the seed is f32[], not an integer scalar");
   CHECK(shape(Op::bitcast, {f32({4})}, {{"dtype", std::string("u32")}}) == "u32[4]");

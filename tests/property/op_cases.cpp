@@ -147,7 +147,9 @@ void add_windows(std::vector<OpCase>& cases) {
   convolve({8, 8, 8, 8}, {3, 3, 2, 16}, 4, 1);
   convolve({8, 8, 8, 8}, {3, 3, 8, 16}, 1, 2);
   cases.push_back(
-      {Op::random_bits, {whole({})}, {{"shape", Shape{8, 16}}, {"stream", std::int64_t{3}}}});
+      {Op::random_bits,
+       {whole({})},
+       {{"shape", Shape{8, 16}}, {"counts", Shape{8, 16}}, {"stream", std::int64_t{3}}}});
   cases.push_back({Op::reduce_precision,
                    {real({8, 16})},
                    {{"exponent_bits", std::int64_t{8}}, {"mantissa_bits", std::int64_t{7}}}});
