@@ -4,6 +4,8 @@
 #include <random>
 #include <utility>
 
+#include "base/check.h"
+#include "ops/composed.h"
 #include "shard/graph_maker.h"
 
 namespace shard::tests {
@@ -57,7 +59,7 @@ class RandomGraph {
   }
 
   void add_node(int depth) {
-    switch (below(depth < 2 ? 8 : 7)) {
+    switch (below(depth < 2 ? 9 : 8)) {
       case 0:
       case 1:
         return add_product();
@@ -71,6 +73,8 @@ class RandomGraph {
         return add(make_.build.emit(Op::transpose, {pick(values_)}, {{"order", Dims{1, 0}}}));
       case 6:
         return add_reduction();
+      case 7:
+        return add_moved();
       default:
         return add_loop(depth);
     }
@@ -104,6 +108,47 @@ class RandomGraph {
     const auto dim = static_cast<std::int64_t>(below(2));
     const ValueId less = make_.build.emit(pick(reductions_), {value}, {{"dims", Dims{dim}}});
     add(make_.build.emit(Op::broadcast, {less}, {{"shape", whole}, {"dims", Dims{1 - dim}}}));
+  }
+
+  /// A matrix of the same shape whose elements are moved, chosen or summed up.
+  void add_moved() {
+    const ValueId value = pick(values_);
+    const Shape whole = shape(value);
+    const auto dim = static_cast<std::int64_t>(below(2));
+    Builder& b = make_.build;
+    switch (below(6)) {
+      case 0:
+        return add(b.emit(Op::reverse, {value}, {{"dims", Dims{dim}}}));
+      case 1:
+        return add(b.emit(Op::cumsum, {value}, {{"dim", dim}, {"reverse", std::int64_t{0}}}));
+      case 2:
+        return add(selected(b, b.emit(Op::lt, {value, scalar(b, 0.5, DType::f32)}), value,
+                            pick(alike(whole, values_))));
+      case 3:
+        return add(rolled(value, dim, 1 + static_cast<std::int64_t>(below(4))));
+      case 4:
+        return add(reshaped(b, reshaped(b, value, {whole[0] / 2, 2 * whole[1]}), whole));
+      default:
+        return add(looked_up(value, whole[0]));
+    }
+  }
+
+  /// The last `by` elements of a dim come first.
+  ValueId rolled(ValueId value, std::int64_t dim, std::int64_t by) {
+    Builder& b = make_.build;
+    const std::int64_t size = shape(value)[static_cast<std::size_t>(dim)];
+    const std::vector<ValueId> parts{sliced(b, value, dim, size - by, size),
+                                     sliced(b, value, dim, 0, size - by)};
+    return concatenated(b, parts, dim);
+  }
+
+  /// Rows in the order of the positions of the largest elements of their columns.
+  ValueId looked_up(ValueId value, std::int64_t rows) {
+    Builder& b = make_.build;
+    const ValueId at = b.emit(Op::argmax, {value}, {{"dim", std::int64_t{1}}});
+    const ValueId taken = take(b, value, at, 0);
+    SHARD_CHECK(shape(taken)[0] == rows, "there is one row for each");
+    return taken;
   }
 
   std::vector<ValueId> alike(const Shape& wanted, const std::vector<ValueId>& among) {
