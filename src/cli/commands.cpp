@@ -13,7 +13,7 @@
 namespace shard {
 namespace {
 
-constexpr std::array<Command, 11> commands = {{
+constexpr std::array<Command, 12> commands = {{
     {"plan", plan_bit, "say how every array is sharded, why, what it costs and what is wasted",
      "MODEL RULES", "shard-plan plan guide_mlp flax_guide", Loads::model_and_rules, 2,
      plan_command},
@@ -54,6 +54,11 @@ constexpr std::array<Command, 11> commands = {{
     {"check", check_bit, "say whether layouts are still as a lock file or a revision has them",
      "JOBS | MODEL RULES", "shard-plan check mlp flax_guide --against HEAD", Loads::nothing, 2,
      check_command},
+    {"describe", describe_bit,
+     "say what a named block has inside; without a name, which blocks there are", "[BLOCK]",
+     "shard-plan describe attention\n"
+     "  shard-plan describe",
+     Loads::model_or_list, 1, describe_command},
     {"schema", schema_bit,
      "print the JSON Schema of a model, rules or job file, or of our JSON output",
      "model|rules|jobs|json", "shard-plan schema rules", Loads::nothing, 1, schema_command},

@@ -23,6 +23,7 @@ enum CommandBit : unsigned {
   import_bit = 16384,
   export_bit = 32768,
   reshard_bit = 65536,
+  describe_bit = 131072,
 };
 
 /// How much a command reads before it starts; decides which arguments must be there.
@@ -63,6 +64,7 @@ int compare_command(const Options& options, Sources& sources);
 int check_command(const Options& options, Sources& sources);
 int import_command(const Options& options, Sources& sources);
 int export_command(const Options& options, Sources& sources);
+int describe_command(const Options& options, Sources& sources);
 int reshard_command(const Options& options, Sources& sources);
 int schema_command(const Options& options, Sources& sources);
 

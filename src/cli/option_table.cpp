@@ -21,7 +21,7 @@ constexpr unsigned carrying = import_bit | export_bit;
 constexpr unsigned reading_rules = planning | gating | carrying;
 /// Commands whose answer may be text or JSON.
 constexpr unsigned answering = planning | reshard_bit;
-constexpr unsigned every = planning | schema_bit | gating | carrying | reshard_bit;
+constexpr unsigned every = planning | schema_bit | describe_bit | gating | carrying | reshard_bit;
 constexpr int most_int = std::numeric_limits<int>::max();
 
 int int_of(const char* option, const std::string& text, int least, int most = most_int) {

@@ -132,6 +132,24 @@ TEST_CASE("a scan inside a scanned block stacks parameters twice and differentia
   CHECK(error_of(builder.config) < 1e-6);
 }
 
+TEST_CASE("a scanned pattern is one loop over its blocks in turn") {
+  ModelBuilder builder = small();
+  builder.block("Local", {dense("embed"), word("tanh")});
+  builder.block("Global", {dense("embed"), word("sin")});
+  LayerConfig pattern = repeat("Local", 3, true);
+  pattern.repeat->pattern = {"Local", "Local", "Global"};
+  builder.layer(pattern).train("sgd", "mean");
+  const Model model = build_model(builder.config);
+  verify(*model.train_step);
+  std::vector<std::string> leaves;
+  for (const StateLeaf& leaf : model.state) leaves.push_back(leaf.path + to_string(leaf.type));
+  CHECK(leaves == std::vector<std::string>{
+                      "stepi32[]", "params/ScanPattern_0/Global_0/Dense_0/kernelf32[3,3,3]",
+                      "params/ScanPattern_0/Local_0/Dense_0/kernelf32[3,3,3]",
+                      "params/ScanPattern_0/Local_1/Dense_0/kernelf32[3,3,3]"});
+  CHECK(error_of(builder.config) < 1e-6);
+}
+
 TEST_CASE("a written-out repeat inside a scanned block differentiates") {
   ModelBuilder builder = small();
   builder.block("Inner", {dense("embed"), word("sigmoid")});
