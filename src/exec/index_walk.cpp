@@ -49,7 +49,10 @@ IndexWalk::IndexWalk(const Attributes& attributes, const TensorType& array,
       const auto slices_dim = static_cast<std::size_t>(dims.window[window++]);
       window_.push_back({sizes[d], array_strides[d], slices_strides[slices_dim]});
     }
-    const std::int64_t whole = array.shape[d] * parts_.count(dim);
+    // An array that is padded says how many elements it has without.
+    const std::int64_t whole = dims.is_started(dim) && attributes.has("counts")
+                                   ? attributes.integers("counts")[d]
+                                   : array.shape[d] * parts_.count(dim);
     const bool is_paired = entry_of(dims.batch, dim) >= 0;
     if (is_paired || (whole == sizes[d] && !dims.is_started(dim))) continue;
     starts_.push_back(

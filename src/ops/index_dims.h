@@ -34,6 +34,10 @@ struct IndexDims {
         vector(attributes.integer("index_vector_dim")) {}
   IndexDims() = default;
 
+  /// Whether these are attributes of a gather or a scatter. Their attribute `counts` is the shape
+  /// of the array without its padding, if it has any: the limits of the indices.
+  static bool are_in(const Attributes& attributes) { return attributes.has("index_vector_dim"); }
+
   /// This dim of the array has a window dim.
   bool is_window(std::int64_t dim) const { return !has(collapsed, dim) && !has(batch, dim); }
   /// Slices start at an index along this dim of the array.

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "ops/index_dims.h"
 #include "shard/legal_sizes.h"
 
 namespace shard {
@@ -196,6 +197,11 @@ class Padder {
     if (node.region != RegionId::none) return true;
     if (node.attributes.has("shape")) {
       node.attributes.set("shape", graph_.value(node.results.front()).type.shape);
+    }
+    if (IndexDims::are_in(node.attributes)) {
+      const ValueId array = node.operands.front();
+      const Shape& whole = whole_[index_of(array)];
+      if (graph_.value(array).type.shape != whole) node.attributes.set("counts", whole);
     }
     const std::vector<TensorType> operands = types_of(graph_, node.operands);
     const ShapeResult made = def(node.op).shape_rule(operands, node.attributes);
