@@ -1,0 +1,22 @@
+#pragma once
+// The decoders of the recording `auto/models.json` as our files write them.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shard::tests {
+
+struct RecordedModel {
+  std::string text;
+  /// Parameters as the recording calls them and as they are called here.
+  std::vector<std::pair<std::string, std::string>> leaves;
+};
+
+/// `llama`, `llama_tied`, `moe`, `gpt2`; `returns` and `optimizer` are those of its train step.
+RecordedModel recorded_model(const std::string& name, const std::string& train);
+
+/// Rules of a strategy (`dp`, `fsdp`, `tp`, `fsdp_tp`, `sp`) on this many devices.
+std::string recorded_rules(const std::string& strategy, int devices);
+
+}  // namespace shard::tests
