@@ -114,18 +114,32 @@ class Lowering {
 
   /// An op that reads nothing makes its part directly.
   void lower_source(NodeId id) {
-    const Node& node = graph_.node(id);
-    SHARD_CHECK(node.operands.empty(), "an op with operands has a factor rule");
-    Instruction instruction = compute(id);
-    for (const ValueId result : node.results) {
-      const BufferId buffer = new_buffer(result, declared(result), name_of(result, id));
-      remember(result, declared(result), buffer);
-      instruction.results.push_back(buffer);
+    SHARD_CHECK(graph_.node(id).operands.empty(), "an op with operands has a factor rule");
+    for (const ValueId result : graph_.node(id).results) {
+      remember(result, declared(result), make_source(id, result, declared(result)));
     }
+  }
+
+  /// Its only result, split like this.
+  BufferId make_source(NodeId id, ValueId result, const Sharding& sharding) {
+    Instruction instruction = compute(id);
+    const BufferId buffer = new_buffer(result, sharding, name_of(result, id));
+    instruction.results.push_back(buffer);
     CommonFactors common;
-    for (const ValueId result : node.results) common.tensors.push_back(axes_of(declared(result)));
+    common.tensors.push_back(axes_of(sharding));
     localize(instruction, common);
     emit(std::move(instruction));
+    return buffer;
+  }
+
+  /// Whether the value is made from nothing, so that it can be made again wherever it is wanted
+  /// otherwise: nothing has to be sent.
+  bool is_source(ValueId value) const {
+    const NodeId producer = graph_.value(value).producer;
+    if (producer == NodeId::none) return false;
+    const Node& node = graph_.node(producer);
+    return node.region == RegionId::none && node.operands.empty() && node.results.size() == 1 &&
+           def(node.op).factor_rule == nullptr;
   }
 
   void lower_op(NodeId id) {
@@ -317,7 +331,9 @@ class Lowering {
     for (const Variant& variant : known) {
       if (variant.sharding == wanted) return variant.buffer;
     }
-    const BufferId buffer = reshard(value, known.front(), wanted, reason, user);
+    const BufferId buffer = is_source(value)
+                                ? make_source(graph_.value(value).producer, value, wanted)
+                                : reshard(value, known.front(), wanted, reason, user);
     variants_[index_of(value)].push_back({wanted, buffer});
     return buffer;
   }
