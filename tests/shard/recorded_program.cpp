@@ -60,7 +60,7 @@ const std::set<std::string> elementwise = {"abs",
                                            "tanh",
                                            "xor"};
 const std::set<std::string> of_constants = {"broadcast_in_dim", "reshape", "slice", "reverse"};
-const std::set<std::string> not_modelled = {"case", "optimization_barrier", "manual_computation"};
+const std::set<std::string> not_modelled = {"manual_computation"};
 
 FlowKind kind_of(const std::string& op) {
   if (elementwise.count(op) > 0) return FlowKind::elementwise;
@@ -234,6 +234,10 @@ class Reader {
         add_constant(op);
       } else if (name == "while") {
         if (!add_while(op)) return false;
+      } else if (name == "case") {
+        if (!add_case(op)) return false;
+      } else if (name == "optimization_barrier") {
+        add_barrier(op);
       } else {
         add_op(op);
       }
@@ -269,6 +273,34 @@ class Reader {
     if (!op.contains("rule")) return;
     const int rule = add_rule(op);
     builder_.add_node(kind_of(name), rule, std::move(operands), std::move(results), NodeId::none);
+  }
+
+  /// One edge per result, from what every branch returns.
+  bool add_case(const json& op) {
+    for (const json& result : op.at("out")) define(result, json());
+    for (const json& operand : op.at("in")) builder_.use(operand.get<int>());
+    for (const json& branch : op.at("branches")) {
+      if (!add_ops(branch.at("ops"))) return false;
+    }
+    for (std::size_t i = 0; i < op.at("out").size(); ++i) {
+      std::vector<int> sources;
+      for (const json& branch : op.at("branches")) {
+        sources.push_back(builder_.use(branch.at("results")[i].get<int>()));
+      }
+      builder_.add_edge(std::move(sources), builder_.slot(op.at("out")[i].at(0).get<int>()),
+                        NodeId::none);
+    }
+    return true;
+  }
+
+  /// Every operand flows to its result.
+  void add_barrier(const json& op) {
+    for (std::size_t i = 0; i < op.at("out").size(); ++i) {
+      const json& result = op.at("out")[i];
+      define(result, json());
+      const int operand = builder_.use(op.at("in")[i].get<int>());
+      builder_.add_edge({operand}, builder_.slot(result.at(0).get<int>()), NodeId::none);
+    }
   }
 
   bool add_while(const json& op) {

@@ -34,8 +34,7 @@ struct RecordedProgram {
   std::vector<ComparedRule> rules;           ///< in program order
 };
 
-/// Nothing when the program uses an op that is not modelled here (branches, barriers, manual
-/// computations).
+/// Nothing when the program has manual computations, which are not modelled here.
 std::optional<RecordedProgram> read_program(const json& recorded);
 
 }  // namespace shard::tests
