@@ -129,7 +129,7 @@ std::string recorded_rules(const std::string& strategy, int devices) {
   if (strategy == "fsdp" || strategy == "fsdp_tp") params = "[embed, data]";
   if (has_model) {
     params += params.empty() ? "" : ", ";
-    params += "[heads, model], [kv, model], [ff, model], [vocab, model], [expert, model]";
+    params += "[expert, model], [heads, model], [kv, model], [ff, model], [vocab, model]";
     activations += ", [expert, model], [heads, model], [ff, model]";
   }
   if (strategy == "sp") activations += ", [seq, model]";
