@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "exec/element.h"
 #include "exec/reference.h"
+#include "exec/tolerances.h"
 
 namespace shard {
 namespace {
@@ -125,12 +126,12 @@ void widen(Range& range, const HostTensor& by) {
 
 /// The ranges of an update's results by the graph's outputs.
 void add_ranges(const Graph& graph, const Node& update, std::vector<HostTensor> operands,
-                std::vector<Range>& ranges) {
+                const std::vector<double>& tolerances, std::vector<Range>& ranges) {
   const Graph alone = update_alone(graph, update);
   const std::size_t gradient = gradient_operand(graph, update);
   const HostTensor exact = operands[gradient];
   const double error =
-      comparison_tolerance(exact.type.dtype) * largest_magnitude(doubles_of(exact));
+      tolerances[index_of(update.operands[gradient])] * largest_magnitude(doubles_of(exact));
   for (const double by : {-error, error}) {
     operands[gradient] = moved(exact, by);
     const std::vector<HostTensor> results = run_reference(alone, operands);
@@ -146,8 +147,7 @@ void add_ranges(const Graph& graph, const Node& update, std::vector<HostTensor> 
 /// Distance from the expected value, or from its range where the update enlarges the gradient's
 /// error.
 Difference compare_in(const std::string& name, const HostTensor& actual, const HostTensor& expected,
-                      Range range, std::int64_t& undetermined) {
-  const double tolerance = comparison_tolerance(expected.type.dtype);
+                      Range range, double tolerance, std::int64_t& undetermined) {
   if (range.least.empty()) return compare(name, actual, expected, tolerance);
   widen(range, expected);
   const std::vector<double> wanted = doubles_of(expected);
@@ -167,34 +167,26 @@ Difference compare_in(const std::string& name, const HostTensor& actual, const H
 
 }  // namespace
 
-double comparison_tolerance(DType dtype) {
-  if (!info(dtype).is_float) return 0;
-  if (dtype == DType::bf16) return 0x1p-6;
-  if (dtype == DType::f16) return 0x1p-9;
-  if (dtype == DType::f8_e4m3fn) return 0x1p-2;
-  if (dtype == DType::f8_e5m2) return 0x1p-1;
-  return dtype == DType::f32 ? 1e-5 : 1e-10;
-}
-
 StepComparison compare_step(const Graph& graph, const std::vector<HostTensor>& inputs,
                             const std::vector<HostTensor>& actual) {
   const std::vector<NodeId> updates = update_nodes(graph);
   std::map<ValueId, std::size_t> output_of;
   const std::vector<HostTensor> expected =
       run_reference(with_operands(graph, updates, output_of), inputs);
+  const std::vector<double> tolerances = tolerances_of(graph);
   std::vector<Range> ranges(graph.outputs.size());
   for (const NodeId id : updates) {
     std::vector<HostTensor> operands;
     for (const ValueId operand : graph.node(id).operands) {
       operands.push_back(expected[output_of.at(operand)]);
     }
-    add_ranges(graph, graph.node(id), std::move(operands), ranges);
+    add_ranges(graph, graph.node(id), std::move(operands), tolerances, ranges);
   }
   StepComparison comparison;
   for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
-    comparison.differences.push_back(compare_in(graph.outputs[output].path, actual[output],
-                                                expected[output], std::move(ranges[output]),
-                                                comparison.undetermined));
+    comparison.differences.push_back(compare_in(
+        graph.outputs[output].path, actual[output], expected[output], std::move(ranges[output]),
+        tolerances[index_of(graph.outputs[output].value)], comparison.undetermined));
   }
   return comparison;
 }

@@ -26,9 +26,4 @@ struct StepComparison {
 StepComparison compare_step(const Graph& graph, const std::vector<HostTensor>& inputs,
                             const std::vector<HostTensor>& actual);
 
-/// How far a result may be from the reference, relative to its largest magnitude. The executor adds
-/// in another order and in the array's own precision, the reference in double; for products of a
-/// thousand terms and sums over them that is some ten units in the last place.
-double comparison_tolerance(DType dtype);
-
 }  // namespace shard

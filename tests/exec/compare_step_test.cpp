@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "exec/reference.h"
+#include "exec/tolerances.h"
+#include "model/graph_builder.h"
 #include "support/pipeline.h"
 
 using namespace shard;
@@ -109,4 +111,18 @@ TEST_CASE("wider formats are compared more strictly and integers exactly") {
   CHECK(comparison_tolerance(DType::f64) < comparison_tolerance(DType::f32));
   CHECK(comparison_tolerance(DType::f32) < comparison_tolerance(DType::f16));
   CHECK(comparison_tolerance(DType::f16) < comparison_tolerance(DType::bf16));
+}
+
+TEST_CASE("what was rounded to 16 bits on the way is compared as coarsely at the end") {
+  Graph graph;
+  GraphBuilder build(graph);
+  const ValueId x = build.add_value({DType::f32, {4}}, "x", {""}, {});
+  const ValueId narrow = build.emit(Op::convert, {x}, Attributes{{"dtype", std::string("bf16")}});
+  const ValueId wide = build.emit(Op::convert, {narrow}, Attributes{{"dtype", std::string("f32")}});
+  const ValueId exact = build.emit(Op::negate, {x}, {});
+  const std::vector<double> tolerances = tolerances_of(graph);
+  CHECK(tolerances[index_of(x)] == 0);
+  CHECK(tolerances[index_of(narrow)] == comparison_tolerance(DType::bf16));
+  CHECK(tolerances[index_of(wide)] == comparison_tolerance(DType::bf16));
+  CHECK(tolerances[index_of(exact)] == comparison_tolerance(DType::f32));
 }
