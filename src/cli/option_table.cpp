@@ -50,7 +50,7 @@ std::size_t word_of(const char* option, const std::string& word,
               did_you_mean(word, valid));
 }
 
-constexpr OptionRow rows[] = {
+constexpr OptionRow all_rows[] = {
     {"--mesh", "AXES",
      "mesh axes and sizes, major first, e.g. data=4,model=2 (default: the rules file's)",
      planning | carrying | reshard_bit,
@@ -254,6 +254,6 @@ constexpr OptionRow rows[] = {
 
 }  // namespace
 
-std::span<const OptionRow> option_table() { return rows; }
+std::span<const OptionRow> option_table() { return all_rows; }
 
 }  // namespace shard
