@@ -16,6 +16,7 @@ Layout layout_of(const Options& options) {
   Layout layout;
   layout.unfold = options.all;
   layout.human = options.human;
+  layout.types = options.types;
   const bool to_file = !options.output.empty();
   layout.width = options.width.value_or(to_file ? 0 : terminal_width(STDOUT_FILENO).value_or(0));
   layout.color =

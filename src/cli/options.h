@@ -45,6 +45,8 @@ struct Options {
   bool all = false;
   bool fold = true;
   bool resolved = false;
+  bool types = false;
+  bool suggest = false;
   std::optional<Bytes> capacity;  ///< of one device, from --hbm or --device
   std::string device;             ///< the chip's name when --device gave it
   std::string dump_stages;        ///< folder; empty: none

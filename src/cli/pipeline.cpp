@@ -13,15 +13,14 @@ namespace shard {
 
 namespace {
 
-/// Typed axes need the types of the program's values, which lists of arrays do not have.
+/// Manual axes need programs per device, which models cannot say.
 void check_axis_types(const RulesConfig& rules) {
   for (const AxisTypeConfig& type : rules.axis_types) {
-    if (type.word == "auto") continue;
+    if (type.word != "manual") continue;
     throw Error("not-yet", type.at,
-                "axes of type '" + type.word +
-                    "' are not supported yet for a model with a program: the types of its values "
-                    "are not checked",
-                "leave axis_types out; a list of arrays may have them");
+                "axes of type 'manual' are not supported yet for a model with a program: layers "
+                "have no form for one device",
+                "use auto or explicit; a list of arrays may have them");
   }
 }
 

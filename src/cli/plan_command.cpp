@@ -4,6 +4,7 @@
 #include "cli/find_file.h"
 #include "cli/layout.h"
 #include "cli/pipeline.h"
+#include "cli/suggest.h"
 #include "dialects/rules_yaml.h"
 #include "report/json.h"
 #include "report/plan_text.h"
@@ -28,6 +29,14 @@ int plan_command(const Options& options, Sources& sources) {
   if (options.resolved) {
     write_answer(options, resolved_text(options, sources));
     return 0;
+  }
+  if (options.suggest) {
+    write_answer(options, suggested_edit(options, sources));
+    return 0;
+  }
+  if (options.types && options.format == Format::json) {
+    throw Error("usage", {"--types"}, "--types is a screen for people, the JSON answer has specs",
+                "leave --format json out");
   }
   const Plan plan = make_plan(options, sources, may_fold(options));
   const std::optional<Delta> delta = delta_of(plan, options, sources);

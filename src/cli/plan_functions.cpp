@@ -7,6 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "base/log.h"
+#include "check/typing_choices.h"
 #include "model/arrays_model.h"
 #include "shard/folding.h"
 #include "shard/resolve_state.h"
@@ -20,10 +21,18 @@ void log_program(const Program& program, std::size_t nodes) {
                         program.main().instructions.size()));
 }
 
+/// Explicit mode: a value without a type is reported with the choices there are.
+void check_types(const Graph& graph, const RulesConfig& rules, const Mesh& mesh) {
+  if (!mesh.has(AxisType::explicit_types)) return;
+  const GraphTypes types = graph_types(graph, rules, mesh);
+  if (!types.mistakes.empty()) throw Error(typing_diagnostics(graph, types));
+}
+
 /// One function of the model: how it is split, what each device does.
 PlannedFunction plan_function(Graph graph, bool is_main, const RulesConfig& rules, const Mesh& mesh,
                               const StageDump& dump) {
   dump.write(graph, is_main);
+  check_types(graph, rules, mesh);
   PlannedFunction planned;
   planned.sharded = shard_graph(std::move(graph), rules, mesh);
   dump.write(planned.sharded, is_main);

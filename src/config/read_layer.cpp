@@ -97,7 +97,7 @@ LayerConfig known_layer(const Written& written, const KeyTable& table, ReadConte
   const auto node = as_map(written, table, context.diagnostics);
   if (!node) return layer;
   const CheckedMap map(*node, table, context.diagnostics);
-  if (table.find("axes") != nullptr) layer.param.emplace();
+  if (table.name == "param") layer.param.emplace();
   if (table.find("times") != nullptr) {
     layer.repeat.emplace();
     layer.repeat->at = written.at;

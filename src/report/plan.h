@@ -44,6 +44,7 @@ struct Layout {
   bool color = false;
   bool unfold = false;  ///< --all
   bool human = false;   ///< bytes with binary units
+  bool types = false;   ///< of `plan`: every value's type, and nothing else
 };
 
 }  // namespace shard

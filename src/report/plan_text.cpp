@@ -45,6 +45,7 @@ using Section = std::string (*)(const Plan& plan, const Layout& layout);
 
 constexpr Section program_sections[] = {state_section,  values_section, collectives_section,
                                         memory_section, apply_section,  findings_section};
+constexpr Section type_sections[] = {types_section, findings_section};
 constexpr Section array_sections[] = {state_section, no_program_section, findings_section};
 
 std::string join_words(const std::vector<std::string>& words) {
@@ -168,8 +169,9 @@ std::string verdict_line(const Plan& plan, const Layout& layout) {
 
 std::string plan_text(const Plan& plan, const Layout& layout) {
   std::string text = header_line(plan, layout);
-  const std::span<const Section> sections =
-      plan.model.has_program ? std::span<const Section>(program_sections) : array_sections;
+  const std::span<const Section> sections = !plan.model.has_program ? array_sections
+                                            : layout.types ? std::span<const Section>(type_sections)
+                                                           : program_sections;
   for (const Section section : sections) {
     const std::string part = section(plan, layout);
     if (part.empty()) continue;

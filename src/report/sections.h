@@ -10,6 +10,8 @@ namespace shard {
 
 std::string header_line(const Plan& plan, const Layout& layout);
 std::string state_section(const Plan& plan, const Layout& layout);
+/// Every value's type as JAX prints it.
+std::string types_section(const Plan& plan, const Layout& layout);
 std::string values_section(const Plan& plan, const Layout& layout);
 std::string collectives_section(const Plan& plan, const Layout& layout);
 /// What inference gives and costs, beside the train step; empty when it is the main function.

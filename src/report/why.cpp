@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/iterations.h"
+#include "model/placement_ask.h"
 #include "model/range_names.h"
 #include "report/fold.h"
 
@@ -69,6 +70,18 @@ std::string with_place(const std::string& word, const Location& at) {
   return word + ", " + place;
 }
 
+std::string op_word(const Graph& graph, NodeId node) {
+  return node == NodeId::none ? "an input" : std::string(def(graph.node(node).op).name);
+}
+
+/// What a `constrain` node is in the model file.
+std::string ask_word(const Graph& graph, NodeId node) {
+  constexpr std::array<std::string_view, 5> words = {"constraint", "out_sharding", "reshard",
+                                                     "auto_axes", "out_sharding"};
+  if (node == NodeId::none) return std::string(words.front());
+  return std::string(words[static_cast<std::size_t>(ask_of(graph.node(node).attributes))]);
+}
+
 Clause clause_of(const ShardedGraph& sharded, ValueId value, const Reason& reason) {
   const std::string logical = reason.logical.text();
   const std::string rule = "rule " + std::to_string(reason.rule);
@@ -90,7 +103,7 @@ Clause clause_of(const ShardedGraph& sharded, ValueId value, const Reason& reaso
     case ReasonKind::follows:
       return {"follows params", "", ""};
     case ReasonKind::constraint:
-      return {with_place("constraint", reason.at), "", ""};
+      return {with_place(ask_word(sharded.graph, reason.via), reason.at), "", ""};
     case ReasonKind::output:
       return {with_place("output", reason.at), "", ""};
     case ReasonKind::unconstrained:
@@ -101,6 +114,8 @@ Clause clause_of(const ShardedGraph& sharded, ValueId value, const Reason& reaso
       return {targets(sharded.mesh, reason.axes) + " dropped, does not divide dim", "", ""};
     case ReasonKind::padded:
       return {"padded for " + targets(sharded.mesh, reason.axes), "", ""};
+    case ReasonKind::typed:
+      return {"type of " + op_word(sharded.graph, reason.via), "", ""};
     case ReasonKind::taken_as_axis:
       return {"no rule for " + logical + ", taken for a mesh axis", "", ""};
     case ReasonKind::propagated:

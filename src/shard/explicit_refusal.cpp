@@ -113,6 +113,7 @@ constexpr RefusalRows make_refusal_rows() {
        "not evenly divisible by the corresponding mesh axis sizes"},
       {out_specs, "out-specs", value_error, "given out_specs which require replication which"},
       {cotangent_type, "cotangent-type", value_error, "unexpected JAX type"},
+      {split_factor, "split-dim", typing_error, ""},
       {unknown_op, "no-typing-rule", "", ""},
   }};
 }

@@ -87,6 +87,7 @@ enum class RefusalKind {
   uneven_map,
   out_specs,
   cotangent_type,
+  split_factor,
   unknown_op,
   count_,
 };

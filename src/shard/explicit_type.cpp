@@ -172,8 +172,9 @@ ShardedType make_type(const Mesh& mesh, ElementType element, Shape shape, TypeEn
   type.unreduced = std::move(unreduced);
   type.reduced = std::move(reduced);
   if (type.entries.size() > type.rank()) {
-    refuse(RefusalKind::spec_rank,
-           "(" + std::to_string(type.rank()) + ", " + to_string(type_spec(mesh, type)) + ")");
+    refuse(RefusalKind::spec_rank, "the spec is longer than the rank: (" +
+                                       std::to_string(type.rank()) + ", " +
+                                       to_string(type_spec(mesh, type)) + ")");
   }
   type.entries.resize(type.rank());
   TypeEntry used = axes_of(type.entries);

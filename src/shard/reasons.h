@@ -28,6 +28,7 @@ enum class ReasonKind {
   uneven,         ///< propagation offered `axes`, but they do not divide the dim
   dropped,        ///< `misfit: drop-axes`: these axes do not divide the dim
   padded,         ///< `misfit: pad`: the axes do not divide the dim, the last pieces are padding
+  typed,          ///< explicit mode: the typing rule of node `via` gave the axes
   taken_as_axis,  ///< no rule names `logical`, so NNX takes it for a mesh axis
 };
 

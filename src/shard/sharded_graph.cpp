@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "model/placement_ask.h"
 #include "shard/axes.h"
 #include "shard/boundary.h"
 #include "shard/padding.h"
@@ -17,7 +18,10 @@ namespace {
 class Placement {
  public:
   Placement(const Graph& graph, const RulesConfig& rules, const Mesh& mesh)
-      : graph_(graph), resolver_(rules, mesh, diagnostics_), has_paths_(!rules.paths.empty()) {
+      : graph_(graph),
+        mesh_(mesh),
+        resolver_(rules, mesh, found_),
+        has_paths_(!rules.paths.empty()) {
     for (const GraphInput& input : graph.inputs) {
       if (has_paths_ && input.role == Role::parameter) parameters_.add(input.path);
     }
@@ -28,10 +32,45 @@ class Placement {
     place_inputs();
     place_constraints();
     place_outputs();
+    take_found();
     diagnostics_.throw_if_errors();
   }
 
   const Resolver& resolver() const { return resolver_; }
+
+  /// What the types of the inputs make of the forward values.
+  GraphTypes types(const Mesh& mesh) const {
+    if (!mesh.has(AxisType::explicit_types)) return {};
+    std::vector<Sharding> inputs;
+    for (const GraphInput& input : graph_.inputs) {
+      inputs.push_back(given.values[index_of(input.value)]);
+    }
+    std::vector<PartitionSpec> placements;
+    for (const Sharding& wanted : given.constraints) placements.push_back(spec_on(mesh, wanted));
+    return type_graph(graph_, mesh, inputs, placements);
+  }
+
+  /// Values with a type have its sharding; what is left open is for propagation.
+  void give(const GraphTypes& types) {
+    // The axes of type auto of an input that is placed are no part of its type.
+    std::vector<char> is_placed(graph_.values.size(), 0);
+    for (const GraphInput& input : graph_.inputs) {
+      const Sharding& sharding = given.values[index_of(input.value)];
+      is_placed[index_of(input.value)] = !(sharding == open_sharding(sharding.rank()));
+    }
+    for (std::size_t k = 0; k < types.types.size(); ++k) {
+      const auto value = id_at<ValueId>(k);
+      if (!types.types[k] || is_placed[k] != 0) continue;
+      given.values[k] = sharding_of_type(types.mesh(value), *types.types[k]);
+      const NodeId made_by = graph_.value(value).producer;
+      for (std::size_t dim = 0; dim < reasons[k].size(); ++dim) {
+        if (given.values[k].dims[dim].axes.empty() || !reasons[k][dim].empty()) continue;
+        reasons[k][dim].push_back(
+            reason_for(ReasonKind::typed, {}, given.values[k].dims[dim].axes));
+        reasons[k][dim].back().via = made_by;
+      }
+    }
+  }
 
   /// The dims that `misfit: pad` has cut into more pieces than divide them.
   std::vector<PaddingNeed> padding_needs() const {
@@ -58,6 +97,19 @@ class Placement {
   std::vector<ValueReasons> reasons;
 
  private:
+  static PartitionSpec spec_on(const Mesh& mesh, const Sharding& sharding) {
+    const auto name = [&](const AxisRef& ref) {
+      return mesh.axes()[static_cast<std::size_t>(ref.axis)].name;
+    };
+    PartitionSpec spec;
+    for (const DimSharding& dim : sharding.dims) {
+      PartitionEntry& entry = spec.entries.emplace_back();
+      for (const AxisRef& axis : dim.axes) entry.axes.push_back(name(axis));
+    }
+    for (const AxisRef& axis : sharding.unreduced) spec.unreduced.insert(name(axis));
+    return spec;
+  }
+
   void add_needs(PaddingNeed need, const Sharding& sharding,
                  std::vector<PaddingNeed>& needs) const {
     const Shape& shape = graph_.value(need.value).type.shape;
@@ -126,6 +178,11 @@ class Placement {
 
   ValueReasons place_constraint(const Node& node, std::size_t placement) {
     const SpecConfig& spec = graph_.placements[placement];
+    if (ask_of(node.attributes) == PlacementAsk::reshard && !mesh_.has(AxisType::explicit_types)) {
+      diagnostics_.error("axis-not-explicit", spec.at,
+                         "reshard moves along mesh axes of type explicit, and the mesh has none",
+                         "use constrain, or say `axis_types: explicit` in the rules file");
+    }
     const GraphValue& operand = graph_.value(node.operands.front());
     const std::string& what = operand.name.empty() ? node.name : operand.name;
     Resolved resolved = resolver_.resolve(
@@ -151,8 +208,20 @@ class Placement {
     }
   }
 
+  /// On a mesh of Explicit axes a constraint is an assertion about a type, and what it asks is
+  /// compared when the types are known.
+  void take_found() {
+    std::vector<Diagnostic> kept = found_.all();
+    if (mesh_.is_explicit()) {
+      std::erase_if(kept, [](const Diagnostic& one) { return one.id == "explicit-constraint"; });
+    }
+    diagnostics_.append(kept);
+  }
+
   const Graph& graph_;
+  const Mesh& mesh_;
   Diagnostics diagnostics_;
+  Diagnostics found_;  ///< what the resolver finds
   Resolver resolver_;
   bool has_paths_;
   MirroredParameters parameters_;
@@ -220,9 +289,29 @@ void join_reasons(ShardedGraph& sharded, std::vector<ValueReasons> before, Propa
 
 }  // namespace
 
+GraphTypes graph_types(const Graph& graph, const RulesConfig& rules, const Mesh& mesh) {
+  return Placement(graph, rules, mesh).types(mesh);
+}
+
+Diagnostic to_diagnostic(const Graph& graph, const TypingMistake& mistake) {
+  const Node& node = graph.node(mistake.node);
+  const std::string& name = node.name.empty() ? std::string(def(node.op).name) : node.name;
+  return {Severity::error, std::string(row_of(mistake.kind).id), node.at,
+          "'" + name + "' has no type: " + mistake.message, ""};
+}
+
 ShardedGraph shard_graph(Graph graph, const RulesConfig& rules, const Mesh& mesh) {
   Placement placement(graph, rules, mesh);
   ShardedGraph sharded;
+  sharded.types = placement.types(mesh);
+  if (!sharded.types.mistakes.empty()) {
+    Diagnostics diagnostics;
+    for (const TypingMistake& mistake : sharded.types.mistakes) {
+      diagnostics.append({to_diagnostic(graph, mistake)});
+    }
+    diagnostics.throw_if_errors();
+  }
+  placement.give(sharded.types);
   if (const std::vector<PaddingNeed> needs = placement.padding_needs(); !needs.empty()) {
     sharded.unpadded = graph;
     pad(graph, needs, placement);

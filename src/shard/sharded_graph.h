@@ -10,6 +10,7 @@
 #include "config/rules_config.h"
 #include "mesh/mesh.h"
 #include "model/graph.h"
+#include "shard/explicit_graph.h"
 #include "shard/reasons.h"
 #include "shard/resolve.h"
 #include "shard/sharding.h"
@@ -31,6 +32,7 @@ struct ShardedGraph {
   std::vector<RuleDecision> decisions;
   std::vector<std::int64_t> path_arrays;  ///< by glob of the rules' `paths`: arrays it placed
   std::vector<std::pair<LogicalAxis, Location>> unmatched;
+  GraphTypes types;  ///< of the graph given; empty on a mesh without axes of type explicit
 
   const Sharding& sharding(ValueId id) const { return shardings[index_of(id)]; }
   /// The graph as its caller knows it.
@@ -47,10 +49,20 @@ struct ShardedGraph {
 /// mistakes of resolution (see Resolver).
 ///
 /// Inputs are closed, unannotated state is replicated; an unannotated data input and an output
-/// without a placement are left to propagation. Where JAX would pad, a dim keeps the axes that
+/// without a placement are left to propagation. With axes of type explicit the forward values have
+/// the types that the ops' rules give them, and only the rest is propagated; an input without a
+/// placement is then replicated over those axes. Throws `Error` with every mistake of typing at its
+/// layer: the ids of explicit_refusal.cpp. Where JAX would pad, a dim keeps the axes that
 /// divide it evenly (reason `uneven`); with `misfit: pad` it is padded instead (`pad_graph`). A
 /// fully unmatched or null constraint is none.
 ShardedGraph shard_graph(Graph graph, const RulesConfig& rules, const Mesh& mesh);
+
+/// The types alone, mistakes included; empty on a mesh without axes of type explicit. Throws
+/// `Error` with all mistakes of resolution.
+GraphTypes graph_types(const Graph& graph, const RulesConfig& rules, const Mesh& mesh);
+
+/// A mistake as the user is told, without a hint.
+Diagnostic to_diagnostic(const Graph& graph, const TypingMistake& mistake);
 
 /// The sharded graph as text (`--dump-stages`): the mesh, then the graph with every value's
 /// sharding, e.g. `f32[8,1024] @ P('data', None)`, then what the outputs are handed over as.
