@@ -32,6 +32,29 @@ ValueId number_and_array(Lowering& lowering, Op op, double number, ValueId array
   return lowering.emit(op, {lowering.number(number, lowering.type(array).dtype), array});
 }
 
+/// Numbers become constants in the dtype of an array beside them. A condition is no such array.
+ValueId ternary(Lowering& lowering, Op op, const std::vector<Operand>& operands,
+                const Location& at) {
+  const Operand* like = nullptr;
+  for (std::size_t i = op == Op::select ? 1 : 0; i < operands.size(); ++i) {
+    if (!operands[i].is_number && like == nullptr) like = &operands[i];
+  }
+  if (like == nullptr || (op == Op::select && operands[0].is_number)) {
+    lowering.diagnostics.error("not-an-array", at,
+                               std::string(def(op).name) + " needs an array, found a number");
+    return ValueId::none;
+  }
+  std::vector<ValueId> values;
+  for (const Operand& operand : operands) {
+    const bool is_spoiled = !operand.is_number && operand.value == ValueId::none;
+    if (is_spoiled || like->value == ValueId::none) return ValueId::none;
+    values.push_back(operand.is_number
+                         ? lowering.number(operand.number, lowering.type(like->value).dtype)
+                         : operand.value);
+  }
+  return lowering.emit(op, values);
+}
+
 ValueId binary(Lowering& lowering, Op op, const Operand& left, const Operand& right) {
   if (!left.is_number && !right.is_number) {
     return lowering.emit_binary(op, left.value, right.value);
@@ -278,6 +301,7 @@ ValueId apply_op(Lowering& lowering, Op op, const std::vector<Operand>& operands
   }
   if (takes_value) return with_value(lowering, op, operands[0].value, operands[1].number);
   if (wanted == 1) return lowering.emit(op, {operands[0].value});
+  if (wanted == 3) return ternary(lowering, op, operands, at);
   return binary(lowering, op, operands[0], operands[1]);
 }
 

@@ -70,15 +70,22 @@ bool is_reduction(std::string_view word) {
   return std::find(std::begin(reductions), std::end(reductions), word) != std::end(reductions);
 }
 
+/// Elementwise ops with attributes that no key of a layer stands for.
+constexpr Op with_attributes[] = {Op::polygamma, Op::reduce_precision, Op::bitcast};
+
+bool is_elementwise_layer(const OpDef& row) {
+  const bool needs_more = std::find(std::begin(with_attributes), std::end(with_attributes),
+                                    row.op) != std::end(with_attributes);
+  return row.is_elementwise && row.derivative != nullptr && row.operand_count <= 3 && !needs_more;
+}
+
 /// The layer that an op of the table is, if it is one: elementwise ops and reductions.
 std::optional<LayerKind> op_kind(const OpDef& row) {
   if (is_reduction(row.name)) {
     return LayerKind{row.name,        1,       1, any_op | key_dims | key_keep_dims, true,
                      lower_reduction, row.help};
   }
-  if (!row.is_elementwise || row.derivative == nullptr || row.operand_count > 2) {
-    return std::nullopt;
-  }
+  if (!is_elementwise_layer(row)) return std::nullopt;
   // Two-operand ops take a number for the second, scale and shift always do.
   const bool takes_number = row.operand_count == 2 || row.op == Op::scale || row.op == Op::shift;
   return LayerKind{row.name,

@@ -43,7 +43,7 @@ std::string mistakes(std::vector<LayerConfig> layers) {
 TEST_CASE("an unknown layer gets the nearest layer op or block") {
   ModelBuilder builder = small();
   builder.block("DotReluDot", {word("rleu")}).layer(word("dens")).layer(word("DotRelu"));
-  builder.layer(word("adam_update")).layer(word("xyzzy"));
+  builder.layer(word("adam_update")).layer(word("bitcast")).layer(word("xyzzy"));
   CHECK(mistakes(builder) ==
         "model.yaml:31:5: error: there is no layer, op or block 'rleu' [unknown-layer]\n"
         "  hint: did you mean 'relu'?\n"
@@ -53,7 +53,17 @@ TEST_CASE("an unknown layer gets the nearest layer op or block") {
         "  hint: did you mean 'DotReluDot'?\n"
         "model.yaml:12:5: error: there is no layer, op or block 'adam_update' [unknown-layer]\n"
         "  hint: 'adam_update' is an op, but not one that can be a layer\n"
-        "model.yaml:13:5: error: there is no layer, op or block 'xyzzy' [unknown-layer]");
+        "model.yaml:13:5: error: there is no layer, op or block 'bitcast' [unknown-layer]\n"
+        "  hint: 'bitcast' is an op, but not one that can be a layer\n"
+        "model.yaml:14:5: error: there is no layer, op or block 'xyzzy' [unknown-layer]");
+}
+
+TEST_CASE("a choice between numbers is none between arrays") {
+  CHECK(mistakes({let("y = select(x, 1, 2)")}) ==
+        "model.yaml:8:14: error: select needs an array, found a number [not-an-array]");
+  CHECK(mistakes({let("y = select(x, x, 2)")}) ==
+        "model.yaml:8:27: error: select of f32[batch=2, embed=4] and f32[batch=2, embed=4] and "
+        "f32[]: the condition is f32[2,4], not bool [shape-mismatch]");
 }
 
 TEST_CASE("layers of the later grammar are not built yet") {

@@ -56,6 +56,18 @@ TEST_CASE("other numbers become scalar constants") {
         "%4 = maximum(%3, %0) : f32[2,4]  # y\n");
 }
 
+TEST_CASE("a choice and bounds take numbers in the dtype of their array") {
+  CHECK(nodes({"y = select(lt(x, 0.5), x, 0)"}) ==
+        "%3 = constant() {shape=[], value=0.5, dtype=\"f32\"} : f32[]  # y\n"
+        "%4 = lt(%0, %3) : bool[2,4]  # y\n"
+        "%5 = constant() {shape=[], value=0.0, dtype=\"f32\"} : f32[]  # y\n"
+        "%6 = select(%4, %0, %5) : f32[2,4]  # y\n");
+  CHECK(nodes({"y = clamp(-1, n, 3)"}) ==
+        "%3 = constant() {shape=[], value=-1.0, dtype=\"i32\"} : i32[]  # y\n"
+        "%4 = constant() {shape=[], value=3.0, dtype=\"i32\"} : i32[]  # y\n"
+        "%5 = clamp(%3, %2, %4) : i32[2]  # y\n");
+}
+
 TEST_CASE("arrays are aligned at the right and scalars stay scalars") {
   CHECK(nodes({"s = reduce_sum(x, axes=[batch])", "y = x - s"}) ==
         "%3 = reduce_sum(%0) {dims=[0]} : f32[4]  # s\n"
