@@ -50,7 +50,7 @@ TEST_CASE("a map over several lines gets one line more") {
 }
 
 TEST_CASE("edits of several lines are in the order of the lines") {
-  MemoryReader reader({{"m.yaml", "- dense:\n    name: a\n- dot: b\n"}});
+  MemoryReader reader({{"m.yaml", std::string("- dense:\n    name: a\n- dot: b\n")}});
   Sources sources(reader);
   sources.load("m.yaml");
   CHECK(patch_text(sources, {{{"m.yaml", 3, 3, 1}, "k", "v"}, {{"m.yaml", 1, 3, 1}, "k", "v"}}) ==
