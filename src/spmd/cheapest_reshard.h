@@ -10,9 +10,6 @@
 
 namespace shard {
 
-/// What plans the reshards of a program: Shardy's own pass, or the search for the cheapest.
-enum class ReshardMode { compatible, cheapest };
-
 struct ReshardLimits {
   Bytes memory;                  ///< operand and result of a step together; 0: no limit
   std::int64_t layouts = 1'000;  ///< looked at before settling for a stated bound

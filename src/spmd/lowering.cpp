@@ -1,23 +1,24 @@
 #include "spmd/lowering.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "base/check.h"
 #include "spmd/axes.h"
 #include "spmd/common_factors.h"
-#include "spmd/early_places.h"
 #include "spmd/local_op.h"
-#include "spmd/node_names.h"
-#include "spmd/reshard_choice.h"
-#include "spmd/variants.h"
+#include "spmd/reshard.h"
 
 namespace shard::spmd {
 namespace {
 
-/// What a device computes while it sends a byte: 197 TFLOP/s over 100 GB/s of a TPU v5e, rounded.
-constexpr double flops_per_byte = 2000;
+using ReasonOf = CollectiveReason::Kind;
+
+/// A value as it exists somewhere in the program: split like this, in that buffer.
+struct Variant {
+  Sharding sharding;
+  BufferId buffer = BufferId::none;
+};
 
 /// The dims of a slice of an array: the leading one is gone.
 Sharding without_leading_dim(Sharding sharding) {
@@ -33,13 +34,8 @@ Sharding with_leading_dim(Sharding slice) {
 
 class Lowering {
  public:
-  Lowering(const ShardedGraph& source, ReshardMode mode)
-      : source_(source),
-        graph_(source.graph),
-        mode_(mode),
-        reshards_(source.mesh, mode),
-        variants_(source.graph.values.size()) {
-    for (std::size_t i = 0; i < graph_.values.size(); ++i) origins_.push_back(id_at<ValueId>(i));
+  explicit Lowering(const ShardedGraph& source)
+      : source_(source), graph_(source.graph), variants_(source.graph.values.size()) {
     shardings_.reserve(source.shardings.size());
     for (const Sharding& sharding : source.shardings) shardings_.push_back(canonical(sharding));
     for (std::size_t i = 0; i < graph_.values.size(); ++i) {
@@ -55,7 +51,6 @@ class Lowering {
     for (const GraphInput& input : graph_.inputs) add_input(input);
     lower_nodes(graph_.body());
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) add_output(i);
-    early_.place(program_.bodies.front());
     return std::move(program_);
   }
 
@@ -109,10 +104,12 @@ class Lowering {
     lower_op(id);
   }
 
-  /// A constraint says how its result is split when somebody uses it; nothing is done before.
+  /// A constraint is a reshard; one that changes nothing is the operand itself.
   void lower_constraint(NodeId id) {
     const Node& node = graph_.node(id);
-    origins_[index_of(node.results.front())] = origins_[index_of(node.operands.front())];
+    const ValueId result = node.results.front();
+    const BufferId buffer = use(node.operands.front(), declared(result), ReasonOf::constraint, id);
+    remember(result, declared(result), buffer);
   }
 
   /// An op that reads nothing makes its part directly.
@@ -126,7 +123,7 @@ class Lowering {
   /// Its only result, split like this.
   BufferId make_source(NodeId id, ValueId result, const Sharding& sharding) {
     Instruction instruction = compute(id);
-    const BufferId buffer = new_buffer(result, sharding, value_name(graph_, result, id));
+    const BufferId buffer = new_buffer(result, sharding, name_of(result, id));
     instruction.results.push_back(buffer);
     CommonFactors common;
     common.tensors.push_back(axes_of(sharding));
@@ -158,22 +155,19 @@ class Lowering {
     for (std::size_t i = 0; i < node.results.size(); ++i) {
       natural.push_back(with_axes(common.tensors[node.operands.size() + i]));
       const std::string name =
-          value_name(graph_, node.results[i], id) + (common.reduced.empty() ? "" : ":partial");
+          name_of(node.results[i], id) + (common.reduced.empty() ? "" : ":partial");
       instruction.results.push_back(new_buffer(node.results[i], natural[i], name));
     }
     const std::vector<BufferId> results = instruction.results;
     localize(instruction, common);
     emit(std::move(instruction));
-    const std::string label = reduced_labels(graph_, node, rule, common);
     for (std::size_t i = 0; i < node.results.size(); ++i) {
-      natural[i].unreduced = common.reduced;
-      remember(node.results[i],
-               {natural[i], results[i], id, ReasonOf::result, rule.reduction, label});
+      const BufferId whole = reduce(results[i], natural[i], node.results[i], id, rule, common);
+      finish(node.results[i], natural[i], whole, ReasonOf::result, id);
     }
   }
 
-  /// As Shardy would where that moves no operand; else the candidate that sends least.
-  CommonFactors choose(const Node& node, const FactorRule& rule) {
+  CommonFactors choose(const Node& node, const FactorRule& rule) const {
     std::vector<Shape> shapes;
     std::vector<AxesPerDim> axes;
     for (const std::vector<ValueId>* values : {&node.operands, &node.results}) {
@@ -182,60 +176,7 @@ class Lowering {
         axes.push_back(axes_of(declared(value)));
       }
     }
-    CommonFactors best = choose_common_factors(rule, shapes, axes);
-    if (mode_ == ReshardMode::compatible || moves_nothing(node, best)) return best;
-    std::int64_t least = cost_of(node, rule, best);
-    for (CommonFactors& other : candidate_factors(rule, shapes, axes)) {
-      if (least == 0) break;
-      const std::int64_t bytes = cost_of(node, rule, other);
-      if (bytes >= least) continue;
-      least = bytes;
-      best = std::move(other);
-    }
-    return best;
-  }
-
-  bool moves_nothing(const Node& node, const CommonFactors& common) {
-    for (std::size_t i = 0; i < node.operands.size(); ++i) {
-      const Sharding wanted = with_axes(common.tensors[i]);
-      const std::vector<Variant>& forms = known(node.operands[i]);
-      if (std::none_of(forms.begin(), forms.end(),
-                       [&](const Variant& variant) { return variant.sharding == wanted; }))
-        return false;
-    }
-    return true;
-  }
-
-  /// Bytes sent for what the op needs and for bringing its results to where they are declared to
-  /// be, plus its own work in bytes; in a loop of all iterations, but for what none of them
-  /// changes.
-  std::int64_t cost_of(const Node& node, const FactorRule& rule, const CommonFactors& common) {
-    std::int64_t once = 0, every_time = 0;
-    for (std::size_t i = 0; i < node.operands.size(); ++i) {
-      const Sharding wanted = with_axes(common.tensors[i]);
-      const TensorType& type = graph_.value(node.operands[i]).type;
-      if (is_source(origins_[index_of(node.operands[i])])) continue;
-      std::optional<std::int64_t> least;
-      for (const Variant& variant : known(node.operands[i])) {
-        const ReshardPlan* const way = reshards_.way(type, variant.sharding, wanted);
-        if (way != nullptr) least = std::min(least.value_or(way->wire.count()), way->wire.count());
-      }
-      (invariant_of(node.operands[i]) ? once : every_time) += least.value_or(0);
-    }
-    for (std::size_t i = 0; i < node.results.size(); ++i) {
-      Sharding natural = with_axes(common.tensors[node.operands.size() + i]);
-      natural.unreduced = common.reduced;
-      const ReshardPlan* const way =
-          reshards_.way(graph_.value(node.results[i]).type, natural, declared(node.results[i]));
-      if (way != nullptr) every_time += way->wire.count();
-    }
-    double flops = def(node.op).flops_per_point;
-    for (std::size_t factor = 0; factor < rule.factors.size(); ++factor)
-      flops *= static_cast<double>(rule.factors[factor].size) /
-               static_cast<double>(product(common.factors[factor]));
-    every_time += static_cast<std::int64_t>(flops / flops_per_byte);
-    if (frames_.empty()) return once + every_time;
-    return once + every_time * graph_.node(frames_.back().node).attributes.integer("times");
+    return choose_common_factors(rule, shapes, axes);
   }
 
   /// Brings the attributes to the form that they have on a device's parts.
@@ -264,6 +205,55 @@ class Lowering {
     return instruction;
   }
 
+  /// All-reduces partial results over the axes of reduction factors, minus those over which the
+  /// value is declared unreduced.
+  BufferId reduce(BufferId partial, Sharding& natural, ValueId value, NodeId id,
+                  const FactorRule& rule, const CommonFactors& common) {
+    Axes axes;
+    for (const AxisRef& axis : common.reduced) {
+      const auto holds = [&](const AxisRef& one) { return contains(one, axis); };
+      const Axes& kept = declared(value).unreduced;
+      const bool stays = std::any_of(kept.begin(), kept.end(), holds);
+      (stays ? natural.unreduced : axes).push_back(axis);
+    }
+    if (axes.empty()) return partial;
+    Collective collective;
+    collective.kind = CollectiveKind::all_reduce;
+    collective.axes = axes;
+    collective.reduction = rule.reduction;
+    collective.payload = bytes_of(program_.buffer(partial).type);
+    collective.wire = wire_bytes(collective.kind, collective.payload, product(axes));
+    collective.why = {
+        ReasonOf::partial_sum, graph_.node(id).phase, id, reduced_labels(id, rule, common), "", ""};
+    const BufferId whole = new_buffer(value, natural, name_of(value, id));
+    emit_collective(std::move(collective), partial, whole, id);
+    return whole;
+  }
+
+  /// Labels of the dims that are summed over and split: `hidden`; several joined by `, `.
+  std::string reduced_labels(NodeId id, const FactorRule& rule, const CommonFactors& common) const {
+    std::string labels;
+    for (std::size_t factor = 0; factor < rule.factors.size(); ++factor) {
+      if (rule.factors[factor].kind != FactorKind::reduction || common.factors[factor].empty())
+        continue;
+      const std::string label = label_of(graph_.node(id), rule, static_cast<int>(factor));
+      if (!label.empty()) labels += (labels.empty() ? "" : ", ") + label;
+    }
+    return labels;
+  }
+
+  std::string label_of(const Node& node, const FactorRule& rule, int factor) const {
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      const std::vector<std::string>& labels = graph_.value(node.operands[i]).labels;
+      for (std::size_t dim = 0; dim < rule.operands[i].size() && dim < labels.size(); ++dim) {
+        const std::vector<int>& factors = rule.operands[i][dim];
+        const bool has_it = std::find(factors.begin(), factors.end(), factor) != factors.end();
+        if (has_it && !labels[dim].empty()) return labels[dim];
+      }
+    }
+    return "";
+  }
+
   void lower_loop(NodeId id) {
     const Node& node = graph_.node(id);
     const Region& region = graph_.region(node.region);
@@ -281,24 +271,22 @@ class Lowering {
     }
     const std::vector<Sharding> results = lower_body(id, loop, carries, stacked);
     for (std::size_t i = 0; i < node.results.size(); ++i)
-      loop.results.push_back(
-          new_buffer(node.results[i], results[i], value_name(graph_, node.results[i], id)));
+      loop.results.push_back(new_buffer(node.results[i], results[i], name_of(node.results[i], id)));
     const std::vector<BufferId> buffers = loop.results;
     emit(std::move(loop));
     for (std::size_t i = 0; i < node.results.size(); ++i) {
-      const ReasonOf reason = i < carries ? ReasonOf::carry : ReasonOf::result;
-      remember(node.results[i], {results[i], buffers[i], id, reason, Reduction::sum, ""});
+      finish(node.results[i], results[i], buffers[i],
+             i < carries ? ReasonOf::carry : ReasonOf::result, id);
     }
   }
 
   /// Lowers the region into a body of its own; the shardings of the loop's results.
-  std::vector<Sharding> lower_body(NodeId id, Instruction& loop, std::size_t carries,
+  std::vector<Sharding> lower_body(NodeId id, const Instruction& loop, std::size_t carries,
                                    std::size_t stacked) {
     const Node& node = graph_.node(id);
     const Region& region = graph_.region(node.region);
     program_.bodies.emplace_back();
     const int outer = std::exchange(body_, loop.body);
-    frames_.push_back({id, &loop, outer, carries + stacked});
     for (std::size_t i = 0; i < region.parameters.size(); ++i) {
       const bool is_slice = i >= carries && i < carries + stacked;
       const bool is_carry = i < carries;
@@ -314,8 +302,6 @@ class Lowering {
       body().results.push_back(use(region.results[i], inner, reason, id));
       results.push_back(is_carry ? inner : with_leading_dim(inner));
     }
-    early_.place(body());
-    frames_.pop_back();
     body_ = outer;
     return results;
   }
@@ -337,113 +323,45 @@ class Lowering {
     body().parameters.push_back(id);
   }
 
-  std::vector<Variant>& known(ValueId value) {
-    return variants_[index_of(origins_[index_of(value)])];
-  }
-
   /// The value split as wanted: an existing buffer, or the end of a chain of collectives from the
-  /// one from which that is cheapest.
+  /// value's own sharding.
   BufferId use(ValueId value, const Sharding& wanted, ReasonOf reason, NodeId user) {
-    SHARD_CHECK(!known(value).empty(), "a value is made before it is used");
-    for (const Variant& variant : known(value)) {
+    std::vector<Variant>& known = variants_[index_of(value)];
+    SHARD_CHECK(!known.empty(), "a value is made before it is used");
+    for (const Variant& variant : known) {
       if (variant.sharding == wanted) return variant.buffer;
     }
-    const ValueId origin = origins_[index_of(value)];
-    if (is_source(origin)) {
-      const BufferId made = make_source(graph_.value(origin).producer, origin, wanted);
-      remember(origin, wanted, made);
-      return made;
-    }
-    const std::optional<std::size_t> invariant = invariant_of(value);
-    if (invariant) return use_from_outside(value, *invariant, wanted, reason, user);
-    const TensorType& type = graph_.value(value).type;
-    const Variant* source = nullptr;
-    const ReshardPlan* plan = nullptr;
-    for (const Variant& variant : known(value)) {
-      const ReshardPlan* const way = reshards_.way(type, variant.sharding, wanted);
-      if (way == nullptr || (plan != nullptr && way->wire >= plan->wire)) continue;
-      source = &variant;
-      plan = way;
-    }
-    SHARD_CHECK(plan != nullptr, "no collective turns an array into a sum of parts");
-    return reshard(value, *source, *plan, wanted, reason, user);
+    const BufferId buffer = is_source(value)
+                                ? make_source(graph_.value(value).producer, value, wanted)
+                                : reshard(value, known.front(), wanted, reason, user);
+    variants_[index_of(value)].push_back({wanted, buffer});
+    return buffer;
   }
 
-  /// Which operand of the innermost loop the value is, when no iteration changes it.
-  std::optional<std::size_t> invariant_of(ValueId value) const {
-    if (frames_.empty()) return std::nullopt;
-    const LoopFrame& frame = frames_.back();
-    const Region& region = graph_.region(graph_.node(frame.node).region);
-    const auto first =
-        region.parameters.begin() + static_cast<std::ptrdiff_t>(frame.first_invariant);
-    const auto found = std::find(first, region.parameters.end(), origins_[index_of(value)]);
-    if (found == region.parameters.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - region.parameters.begin());
+  /// Brings a result to its value's own sharding; later uses find both.
+  void finish(ValueId value, const Sharding& natural, BufferId buffer, ReasonOf reason,
+              NodeId node) {
+    const Variant made{natural, buffer};
+    if (natural == declared(value)) return remember(value, natural, buffer);
+    remember(value, declared(value), reshard(value, made, declared(value), reason, node));
+    variants_[index_of(value)].push_back(made);
   }
 
-  /// What no iteration changes is brought to the wanted sharding once, before the loop.
-  BufferId use_from_outside(ValueId value, std::size_t operand, const Sharding& wanted,
-                            ReasonOf reason, NodeId user) {
-    const LoopFrame frame = frames_.back();
-    frames_.pop_back();
-    const int inner = std::exchange(body_, frame.outer_body);
-    const BufferId outside = use(graph_.node(frame.node).operands[operand], wanted, reason, user);
-    body_ = inner;
-    frames_.push_back(frame);
-    frame.loop->operands.push_back(outside);
-    const BufferId inside = new_buffer(value, wanted, program_.buffer(outside).name + ":inside");
-    program_.buffers[index_of(inside)].alias_of = outside;
-    body().parameters.push_back(inside);
-    remember(value, {wanted, inside, NodeId::none, ReasonOf::operand, Reduction::sum, ""});
-    return inside;
-  }
-
-  /// Emits the steps. Reductions, and what leads to the value's own sharding, come right behind
-  /// what made the value.
-  BufferId reshard(ValueId value, Variant from, const ReshardPlan& plan, const Sharding& wanted,
-                   ReasonOf reason, NodeId user) {
-    const bool is_own = wanted == declared(value) && from.node != NodeId::none;
-    const NodeId producer = graph_.value(value).producer;
-    const bool is_constrained =
-        producer != NodeId::none && graph_.node(producer).op == Op::constrain;
-    if (wanted == declared(value) && is_constrained) {
-      reason = ReasonOf::constraint;
-      user = producer;
-    } else if (is_own) {
-      reason = from.reason;
-      user = from.node;
-    }
+  BufferId reshard(ValueId value, Variant from, const Sharding& wanted, ReasonOf reason,
+                   NodeId node) {
     const std::string start = spec_text(source_.mesh, from.sharding);
     const std::string goal = spec_text(source_.mesh, wanted);
-    const std::string base = base_name(value, from);
-    for (ReshardStep step : plan.steps) {
-      const bool reduces = step.collective.reduction != Reduction::none;
-      const NodeId node = reduces ? from.node : user;
-      const Phase phase = node == NodeId::none ? Phase::forward : graph_.node(node).phase;
+    const std::string base = program_.buffer(from.buffer).name;
+    const Phase phase = node == NodeId::none ? Phase::forward : graph_.node(node).phase;
+    for (ReshardStep& step :
+         plan_reshard(source_.mesh, graph_.value(value).type, from.sharding, wanted)) {
       step.collective.why = {reason, phase, node, "", start, goal};
-      if (reduces) {
-        step.collective.reduction = from.reduction;
-        step.collective.why.kind = ReasonOf::partial_sum;
-        step.collective.why.label = from.label;
-      }
-      const bool is_whole = step.collective.kind == CollectiveKind::all_reduce;
-      if (is_whole) step.collective.why.from_spec = step.collective.why.to_spec = "";
-      const BufferId next = new_buffer(
-          value, step.after, is_whole ? base : base + ":" + spec_text(source_.mesh, step.after));
-      if (reduces || (is_own && from.node != NodeId::none)) early_.add(next);
+      const std::string name = base + ":" + spec_text(source_.mesh, step.after);
+      const BufferId next = new_buffer(value, step.after, name);
       emit_collective(std::move(step.collective), from.buffer, next, node);
-      from.sharding = step.after;
       from.buffer = next;
-      remember(value, from);
     }
     return from.buffer;
-  }
-
-  /// The name of what is whole: that of a partial sum without saying so.
-  std::string base_name(ValueId value, const Variant& from) const {
-    if (from.sharding.unreduced.empty() || from.node == NodeId::none)
-      return program_.buffer(from.buffer).name;
-    return value_name(graph_, origins_[index_of(value)], from.node);
   }
 
   void emit_collective(Collective collective, BufferId operand, BufferId result, NodeId node) {
@@ -469,30 +387,30 @@ class Lowering {
     return id_at<BufferId>(program_.buffers.size() - 1);
   }
 
-  void remember(ValueId value, Variant variant) { known(value).push_back(std::move(variant)); }
-
   void remember(ValueId value, const Sharding& sharding, BufferId buffer) {
-    remember(value, {sharding, buffer, NodeId::none, ReasonOf::operand, Reduction::sum, ""});
+    variants_[index_of(value)].push_back({sharding, buffer});
+  }
+
+  /// The value's own name, or that of the layer with what the node does.
+  std::string name_of(ValueId value, NodeId id) const {
+    const Node& node = graph_.node(id);
+    const std::string& name = graph_.value(value).name;
+    if (!name.empty()) return name;
+    return node.name + (node.name.empty() ? "" : ":") + std::string(def(node.op).name) +
+           (node.phase == Phase::backward ? ":backward" : "");
   }
 
   const ShardedGraph& source_;
   const Graph& graph_;
   std::vector<Sharding> shardings_;
-  ReshardMode mode_;
-  ReshardChoice reshards_;
-  std::vector<ValueId> origins_;                ///< by value: what it is but for constraints
-  std::vector<std::vector<Variant>> variants_;  ///< by origin, in the order they are made
-  EarlyPlaces early_;
-  std::vector<LoopFrame> frames_;  ///< innermost last
+  std::vector<std::vector<Variant>> variants_;  ///< by value; the value's own sharding first
   Program program_;
   int body_ = 0;
 };
 
 }  // namespace
 
-Program lower(const ShardedGraph& sharded, ReshardMode mode) {
-  return Lowering(sharded, mode).run();
-}
+Program lower(const ShardedGraph& sharded) { return Lowering(sharded).run(); }
 
 TensorType local_type(const TensorType& global, const Sharding& sharding) {
   return {global.dtype, local_shape(global.shape, sharding)};

@@ -5,13 +5,10 @@
 namespace shard::spmd {
 namespace {
 
-constexpr std::int64_t most_obvious = 24;
-
 /// The cheapest way without a permute, by A*.
 class DirectSearch {
  public:
-  /// Without distances over kinds only the bytes that are lacked bound what is left.
-  DirectSearch(const ReshardSpace& space, const LayoutMoves& moves, const KindDistances* kinds,
+  DirectSearch(const ReshardSpace& space, const LayoutMoves& moves, const KindDistances& kinds,
                std::int64_t most_cost)
       : space_(space), moves_(moves), kinds_(kinds), most_cost_(most_cost) {
     push(space.start(), 0, -1, CollectiveKind::all_slice);
@@ -70,10 +67,9 @@ class DirectSearch {
   };
 
   std::int64_t left_from(const Layout& layout) const {
-    const std::int64_t lacked = space_.bytes_to_receive(layout) * LayoutMoves::per_byte;
-    if (kinds_ == nullptr) return lacked;
-    const auto distance = kinds_->distance(space_.kinds_of(layout), 0);
-    return distance ? std::max(*distance, lacked) : most_cost_;
+    const auto distance = kinds_.distance(space_.kinds_of(layout), 0);
+    if (!distance) return most_cost_;
+    return std::max(*distance, space_.bytes_to_receive(layout) * LayoutMoves::per_byte);
   }
 
   void push(const Layout& layout, std::int64_t cost, int before, CollectiveKind kind) {
@@ -98,7 +94,7 @@ class DirectSearch {
 
   const ReshardSpace& space_;
   const LayoutMoves& moves_;
-  const KindDistances* kinds_;
+  const KindDistances& kinds_;
   std::int64_t most_cost_;
   std::int64_t bound_ = 0;
   int goal_ = -1;
@@ -113,21 +109,20 @@ SearchResult cheapest_path(const ReshardSpace& space, const SearchLimits& limits
   SearchResult result;
   const LayoutMoves moves(space, limits.memory);
   const std::int64_t most = (limits.bytes + 1) * LayoutMoves::per_byte;
-  const std::int64_t least = space.bytes_to_receive(space.start()) * LayoutMoves::per_byte;
-  result.lower_bound = least / LayoutMoves::per_byte;
-  // Most reshards send what must be received and nothing else; that is soon found.
-  DirectSearch obvious(space, moves, nullptr, std::min(most, least + LayoutMoves::per_byte));
-  obvious.run(std::min<std::int64_t>(limits.layouts, most_obvious));
-  if ((result.steps = obvious.path())) return result;
   const KindDistances kinds(space, moves, most, limits.layouts);
-  const std::optional<std::int64_t> permuted = kinds.distance(space.kinds_of(space.start()), 1);
+  const Layout start = space.kinds_of(space.start());
+  const std::int64_t least = space.bytes_to_receive(space.start()) * LayoutMoves::per_byte;
+  if (!kinds.is_complete()) {
+    result.lower_bound = least / LayoutMoves::per_byte;
+    return result;
+  }
+  const std::optional<std::int64_t> permuted = kinds.distance(start, 1);
   const std::int64_t most_direct = permuted.value_or(most);
-  DirectSearch direct(space, moves, kinds.is_complete() ? &kinds : nullptr, most_direct);
+  DirectSearch direct(space, moves, kinds, most_direct);
   direct.run(limits.layouts);
   result.steps = direct.path();
   if (!result.steps && permuted) result.steps = kinds.permuted_path();
-  const std::int64_t bound = kinds.is_complete() ? direct.bound() : least;
-  result.lower_bound = std::max(least, bound) / LayoutMoves::per_byte;
+  result.lower_bound = std::max(least, direct.bound()) / LayoutMoves::per_byte;
   return result;
 }
 
