@@ -27,7 +27,14 @@ enum CommandBit : unsigned {
 };
 
 /// How much a command reads before it starts; decides which arguments must be there.
-enum class Loads { nothing, model_and_rules, model_or_mesh, model_rules_and_word, model_or_list, two_specs };
+enum class Loads {
+  nothing,
+  model_and_rules,
+  model_or_mesh,
+  model_rules_and_word,
+  model_or_list,
+  two_specs
+};
 
 struct Command {
   std::string_view name;

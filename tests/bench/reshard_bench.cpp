@@ -48,9 +48,9 @@ std::vector<Move> random_moves(const std::vector<std::vector<std::int64_t>>& mes
   std::vector<Move> moves;
   while (moves.size() < 500) {
     const Mesh mesh = mesh_with(meshes[moves.size() % meshes.size()]);
-    Move move{
-        mesh, {DType::f32, shape}, random_split(rng, mesh, shape), random_split(rng, mesh, shape)};
-    if (move.from != move.to) moves.push_back(std::move(move));
+    Sharding from = random_split(rng, mesh, shape), to = random_split(rng, mesh, shape);
+    if (from == to) continue;
+    moves.push_back({mesh, TensorType{DType::f32, shape}, std::move(from), std::move(to)});
   }
   return moves;
 }
