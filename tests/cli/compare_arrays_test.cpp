@@ -25,8 +25,8 @@ constexpr const char* model =
 constexpr const char* rule_sets[] = {
     "mesh: {data: 2, model: 4}\nrules: [[embed, data], [mlp, model], [heads, model]]\n",
     "mesh: {data: 8}\nrules: [[vocab, data]]\nrules_for: {optimizer: [[embed, data]]}\n",
-    "mesh: {data: 2, model: 4}\nresolver: nnx\nrules: [[embed, model], [vocab, data], "
-    "[heads, null], [mlp, null], [norm, null]]\n",
+    ("mesh: {data: 2, model: 4}\nresolver: nnx\nrules: [[embed, model], [vocab, data], "
+     "[heads, null], [mlp, null], [norm, null]]\n"),
     "mesh: {one: 1, x: 16}\nmisfit: drop-axes\nrules: [[norm, x], [embed, [x, one]]]\n",
 };
 
