@@ -31,9 +31,7 @@ class DimClasses {
   }
 
   std::size_t class_of(ValueId value, std::size_t dim) {
-    std::size_t at = first_[index_of(value)] + dim;
-    while (parent_[at] != at) at = parent_[at] = parent_[parent_[at]];
-    return at;
+    return find(first_[index_of(value)] + dim);
   }
 
   /// The node that keeps the dim from being padded, or none.
@@ -89,8 +87,8 @@ class DimClasses {
            (factor.kind == FactorKind::reduction && rule.reduction != Reduction::none);
   }
 
-  std::size_t find(std::size_t at) const {
-    while (parent_[at] != at) at = parent_[at];
+  std::size_t find(std::size_t at) {
+    while (parent_[at] != at) at = parent_[at] = parent_[parent_[at]];
     return at;
   }
 
