@@ -236,6 +236,94 @@ class Permute : public CollectiveWork {
   Cut pieces_;
 };
 
+/// Every member gets its window of the array that all of them hold, and zeros beyond its ends.
+class FetchWindow : public CollectiveWork {
+ public:
+  explicit FetchWindow(const CollectiveShape& shape)
+      : members_(shape.members),
+        part_(shape.operand.shape[static_cast<std::size_t>(shape.dim)]),
+        size_(shape.window->size),
+        inner_(dims_product(shape.operand.shape, shape.dim + 1, shape.operand.rank())),
+        width_(width_of(shape.operand)) {
+    plan(*shape.window);
+    const std::int64_t row = std::max<std::int64_t>(1, size_ * inner_ * width_);
+    cut_ = {dims_product(shape.operand.shape, 0, shape.dim),
+            std::max<std::int64_t>(1, segment_bytes / row)};
+  }
+
+  std::int64_t segment_count() const override { return cut_.count(); }
+
+  SegmentWork run(std::int64_t segment, std::span<const MemberPlace> members,
+                  std::span<const int>) const override {
+    std::vector<std::int64_t> sent(members.size(), 0);
+    std::int64_t copied = 0;
+    for (std::int64_t row = cut_.begin(segment); row < cut_.end(segment); ++row) {
+      for (const Gap& gap : gaps_) {
+        std::memset(result_at(members, gap.to, row, gap.at), 0, bytes_of_run(gap.count));
+      }
+      for (const Piece& piece : pieces_) {
+        const MemberPlace& from = members[piece.from];
+        std::memcpy(result_at(members, piece.to, row, piece.out),
+                    from.operand + (row * part_ + piece.in) * inner_ * width_,
+                    bytes_of_run(piece.count));
+        copied += piece.count * inner_;
+        if (piece.from != piece.to) sent[piece.from] += piece.count * inner_;
+      }
+    }
+    const std::int64_t most = *std::max_element(sent.begin(), sent.end());
+    return {most * members_, 2 * copied * width_};
+  }
+
+ private:
+  struct Piece {
+    std::size_t from = 0, to = 0;
+    std::int64_t in = 0, out = 0, count = 0;  ///< along the dim
+  };
+  struct Gap {
+    std::size_t to = 0;
+    std::int64_t at = 0, count = 0;
+  };
+
+  void plan(const PartWindow& window) {
+    for (std::int64_t from = 0; part_ > 0 && from < members_; ++from) {
+      const PositionRange among = receivers(window, part_, members_, from);
+      for (std::int64_t to = among.first; to < among.last; ++to) {
+        const PositionRange range = fetched(window, part_, from, to);
+        if (range.count() == 0) continue;
+        pieces_.push_back({static_cast<std::size_t>(from), static_cast<std::size_t>(to),
+                           range.first - from * part_, range.first - window.begin(to),
+                           range.count()});
+      }
+    }
+    for (std::int64_t to = 0; to < members_; ++to) {
+      const std::int64_t begin = window.begin(to), end = begin + size_;
+      const std::int64_t first = std::clamp<std::int64_t>(0, begin, end);
+      const std::int64_t last = std::clamp(members_ * part_, first, end);
+      if (first > begin) gaps_.push_back({static_cast<std::size_t>(to), 0, first - begin});
+      if (end > last) gaps_.push_back({static_cast<std::size_t>(to), last - begin, end - last});
+    }
+  }
+
+  std::size_t bytes_of_run(std::int64_t count) const {
+    return static_cast<std::size_t>(count * inner_ * width_);
+  }
+
+  std::byte* result_at(std::span<const MemberPlace> members, std::size_t member, std::int64_t row,
+                       std::int64_t at) const {
+    return members[member].result + (row * size_ + at) * inner_ * width_;
+  }
+
+  std::int64_t members_, part_, size_, inner_, width_;
+  std::vector<Piece> pieces_;
+  std::vector<Gap> gaps_;
+  Cut cut_;
+};
+
+Made make_permute(const CollectiveShape& shape) {
+  if (shape.window) return std::make_unique<FetchWindow>(shape);
+  return std::make_unique<Permute>(shape);
+}
+
 template <class Work>
 Made make_reducing(const CollectiveShape& shape) {
   std::optional<StreamReduction> reduce =
@@ -268,7 +356,7 @@ constexpr std::array<CollectiveRow, 6> rows = {{
     {CollectiveKind::all_gather, make_moving<AllGather>, wire_of_others},
     {CollectiveKind::reduce_scatter, make_reducing<ReduceScatter>, wire_of_others},
     {CollectiveKind::all_to_all, make_moving<AllToAll>, wire_of_others},
-    {CollectiveKind::collective_permute, make_moving<Permute>, wire_once},
+    {CollectiveKind::collective_permute, make_permute, wire_once},
     {CollectiveKind::all_slice, make_slicing, wire_none},
 }};
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -55,7 +56,8 @@ struct CollectiveShape {
   TensorType operand;
   TensorType result;
   int members = 1;
-  std::vector<int> source;  ///< collective_permute
+  std::vector<int> source;           ///< collective_permute
+  std::optional<PartWindow> window{};  ///< collective_permute instead: fetched along `dim`
 };
 
 /// The work, or a sentence why it cannot be done ("all_reduce by sum of bool[8]"). Local slices are

@@ -58,7 +58,9 @@ void fill_elements(std::byte* to, const std::byte* pattern, std::size_t size, st
 std::string describe(const KernelSite& site);
 
 // The makers, by the file they live in.
-KernelResult make_dot(const KernelSite& site);          // dot_kernel.cpp
+KernelResult make_dot(const KernelSite& site);         // dot_kernel.cpp
+KernelResult make_ragged_dot(const KernelSite& site);  // ragged_kernels.cpp
+KernelResult make_ragged_outer(const KernelSite& site);
 KernelResult make_elementwise(const KernelSite& site);  // elementwise_kernels.cpp
 KernelResult make_convert(const KernelSite& site);
 KernelResult make_reduction(const KernelSite& site);  // reduction_kernels.cpp

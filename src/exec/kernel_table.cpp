@@ -7,6 +7,8 @@ namespace {
 
 constexpr std::array<KernelRow, static_cast<std::size_t>(Op::count_)> table = {{
     {Op::dot, make_dot},
+    {Op::ragged_dot, make_ragged_dot},
+    {Op::ragged_outer, make_ragged_outer},
     {Op::relu, make_elementwise},
     {Op::negate, make_elementwise},
     {Op::abs, make_elementwise},

@@ -318,6 +318,8 @@ struct ReferenceRow {
 
 constexpr std::array<ReferenceRow, static_cast<std::size_t>(Op::count_)> rows = {{
     {Op::dot, dot},
+    {Op::ragged_dot, reference::ragged_dot},
+    {Op::ragged_outer, reference::ragged_outer},
     {Op::relu, relu},
     {Op::negate, negate},
     {Op::abs, absolute},

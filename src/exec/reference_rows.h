@@ -81,6 +81,10 @@ void linear_recurrence(const ReferenceCall& call);
 void sort(const ReferenceCall& call);
 void top_k(const ReferenceCall& call);
 
+// reference_ragged.cpp: grouped products
+void ragged_dot(const ReferenceCall& call);
+void ragged_outer(const ReferenceCall& call);
+
 // reference_windows.cpp: windows and bits
 void convolution(const ReferenceCall& call);
 void reduce_window_sum(const ReferenceCall& call);

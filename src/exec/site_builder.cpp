@@ -81,11 +81,12 @@ std::variant<CollectiveSite, std::string> build_site(const Mesh& mesh, const Col
                         operand,
                         result,
                         static_cast<int>(product(collective.axes)),
-                        {}};
+                        {},
+                        collective.window};
   std::vector<std::shared_ptr<const CollectiveWork>> works;
   std::vector<int> last_source;
   for (const std::vector<std::int64_t>& group : groups) {
-    if (collective.kind == CollectiveKind::collective_permute) {
+    if (collective.kind == CollectiveKind::collective_permute && !collective.window) {
       shape.source = sources(mesh, collective, group);
     }
     if (!works.empty() && shape.source == last_source) {  // groups mostly do the same

@@ -41,6 +41,7 @@ std::vector<TensorType> result_types(Op op, std::span<const TensorType> operands
 double flops_of(Op op, std::span<const TensorType> operands, std::span<const TensorType> results,
                 const Attributes& attributes) {
   const OpDef& row = def(op);
+  if (row.flops != nullptr) return row.flops(operands, results, attributes);
   if (row.factor_rule == nullptr || row.flops_per_point == 0) return 0;
   return row.flops_per_point *
          static_cast<double>(factor_points(row.factor_rule(operands, results, attributes)));

@@ -20,7 +20,9 @@ namespace shard {
 
 enum class Op : std::uint8_t {
   // contraction
-  dot,  ///< attributes lhs_batch, rhs_batch, lhs_contract, rhs_contract (dim positions)
+  dot,           ///< attributes lhs_batch, rhs_batch, lhs_contract, rhs_contract (dim positions)
+  ragged_dot,    ///< (x[m,k], matrices[g,k,n], counts[g]): rows by the matrix of their group
+  ragged_outer,  ///< (x[m,k], y[m,n], counts[g]) with attribute groups: per group, to [g,k,n]
   // elementwise, one operand
   relu,
   negate,
@@ -188,6 +190,8 @@ using ShapeRule = ShapeResult (*)(std::span<const TensorType> operands,
 using FactorRuleFunction = FactorRule (*)(std::span<const TensorType> operands,
                                           std::span<const TensorType> results,
                                           const Attributes& attributes);
+using FlopsRule = double (*)(std::span<const TensorType> operands,
+                             std::span<const TensorType> results, const Attributes& attributes);
 /// One cotangent per operand, `ValueId::none` for "no gradient".
 using Derivative = std::vector<ValueId> (*)(const DerivativeInput& input);
 
@@ -205,6 +209,7 @@ struct OpDef {
   std::string_view help;           ///< one line, for `describe` and the schema
   LocalForm local_form = nullptr;  ///< nullptr: on a device's parts the attributes are the same
   bool derives_constants = false;  ///< of constants it makes one, as elementwise ops do
+  FlopsRule flops = nullptr;       ///< nullptr: `flops_per_point` for every point
 };
 
 /// All rows, in enum order.

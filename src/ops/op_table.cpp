@@ -5,6 +5,7 @@
 #include "ops/factor_rules.h"
 #include "ops/local_form.h"
 #include "ops/op_rows.h"
+#include "ops/ragged.h"
 #include "ops/shape_rules.h"
 
 namespace shard {
@@ -74,6 +75,14 @@ constexpr OpDef scatter(Op op, std::string_view name, FactorRuleFunction rule,
 constexpr OpRows rows = {{
     {Op::dot, "dot", 2, PassClass::other, false, false, 2, dot_shape, dot_rule, dot_derivative,
      "product of two arrays, summed over paired dims (dot_general)"},
+    {Op::ragged_dot, "ragged_dot", 3, PassClass::other, false, false, 2, ragged_dot_shape,
+     ragged_dot_rule, ragged_dot_derivative,
+     "(x, matrices, counts): rows, sorted by group, by the matrix of their group", ragged_dot_form,
+     false, ragged_dot_flops},
+    {Op::ragged_outer, "ragged_outer", 3, PassClass::other, false, false, 2, ragged_outer_shape,
+     ragged_outer_rule, ragged_outer_derivative,
+     "(x, y, counts): per group the sum of the outer products of its rows", ragged_outer_form,
+     false, ragged_outer_flops},
 
     elementwise(Op::relu, "relu", 1, 1, elementwise_shape, relu_derivative, "max(x, 0)"),
     elementwise(Op::negate, "negate", 1, 1, elementwise_shape, negate_derivative, "-x"),

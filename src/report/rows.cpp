@@ -91,6 +91,10 @@ Clauses collective_why(const PlannedFunction& function, const Instruction& instr
                                                             : "backward: gradient into ";
     return {{lead, layer, " sums over " + reason.label + ", split over " + axes}};
   }
+  if (reason.kind == CollectiveReason::Kind::neighbours) {
+    return {{std::string(name_of(reason.phase)) + ": ", layer,
+             " computes in parts split over " + axes + ", which need elements of each other"}};
+  }
   const std::array<std::string_view, 6> wanted = {"",           "operand",    "result",
                                                   "constraint", "loop carry", "output"};
   return {{std::string(name_of(reason.phase)) + ": ", layer,

@@ -82,6 +82,8 @@ Parameters gather_parameters(const Attributes& attributes) {
 
 constexpr OpTyping op_rows[] = {
     {"dot", "lax.dot_general", dot_parameters, true},
+    {"ragged_dot", "lax.ragged_dot"},
+    {"ragged_outer", "lax.ragged_dot"},
     {"reduce_sum", "lax.reduce_sum", reduction_parameters, true},
     {"reduce_max", "lax.reduce_max", reduction_parameters},
     {"reduce_min", "lax.reduce_min", reduction_parameters},

@@ -1,8 +1,6 @@
 #include "shard/padding.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -10,10 +8,29 @@
 #include <utility>
 
 #include "ops/index_dims.h"
+#include "ops/neutral.h"
 #include "shard/legal_sizes.h"
+#include "shard/padded_ops.h"
 
 namespace shard {
 namespace {
+
+/// The factors along which the op bears padding, by the row of padded_ops.h: of each dim that it
+/// does bear, the first.
+std::vector<char> borne_factors(const Graph& graph, const Node& node, const FactorRule& rule) {
+  std::vector<char> borne(rule.factors.size(), 0);
+  const PaddedOp* row = padded_op(node.op);
+  if (row == nullptr) return borne;
+  const std::vector<TensorType> operands = types_of(graph, node.operands),
+                                results = types_of(graph, node.results);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    for (std::size_t dim = 0; dim < operands[i].shape.size(); ++dim) {
+      if (!row->bears({graph, node, operands, results}, i, dim)) continue;
+      borne[static_cast<std::size_t>(rule.operands[i][dim].front())] = 1;
+    }
+  }
+  return borne;
+}
 
 /// Dims of all values in classes of the same factor: what one of them is padded to, all are.
 class DimClasses {
@@ -58,20 +75,21 @@ class DimClasses {
     if (node.region != RegionId::none) return add_loop(id);
     if (def(node.op).factor_rule == nullptr) return;
     const FactorRule rule = rule_of(graph_, node);
+    const std::vector<char> is_borne = borne_factors(graph_, node, rule);
     std::vector<std::optional<std::size_t>> of_factor(rule.factors.size());
     const auto add = [&](ValueId value, const TensorFactors& dims) {
       for (std::size_t dim = 0; dim < dims.size(); ++dim) {
         const std::size_t own = class_of(value, dim);
         for (const int factor : dims[dim]) {
-          if (dims[dim].size() > 1 || !can_pad(rule, factor)) {
-            fix(own, id);
-          }
+          const bool bears = is_borne[static_cast<std::size_t>(factor)] != 0;
+          if (!bears && (dims[dim].size() > 1 || !can_pad(rule, factor))) fix(own, id);
           std::optional<std::size_t>& known = of_factor[static_cast<std::size_t>(factor)];
           if (!known) {
             known = own;
           } else {
             join(find(*known), find(own));
           }
+          if (bears) break;  // the others are the op's own affair
         }
       }
     };
@@ -155,11 +173,12 @@ class Padder {
   }
 
  private:
-  /// What a node reduces, worked out before its operands are enlarged.
+  /// What a node must not see of an operand, and what it sees instead; worked out before the
+  /// operands are enlarged.
   struct Masked {
     std::size_t operand = 0;
-    std::vector<std::size_t> dims;
-    Reduction reduction = Reduction::none;
+    std::size_t dim = 0;
+    double instead = 0;
   };
 
   void collect_rules() {
@@ -168,16 +187,27 @@ class Padder {
       const Node& node = graph_.nodes[i];
       if (node.region != RegionId::none || def(node.op).factor_rule == nullptr) continue;
       const FactorRule rule = rule_of(graph_, node);
-      for (std::size_t operand = 0; operand < node.operands.size(); ++operand) {
-        Masked masked{operand, {}, rule.reduction};
+      const std::vector<TensorType> operands = types_of(graph_, node.operands),
+                                    results = types_of(graph_, node.results);
+      for (std::size_t operand = 0; operand < operands.size(); ++operand) {
         for (std::size_t dim = 0; dim < rule.operands[operand].size(); ++dim) {
-          if (is_padded(node.operands[operand], dim) && sums(rule, rule.operands[operand][dim])) {
-            masked.dims.push_back(dim);
-          }
+          if (!is_padded(node.operands[operand], dim)) continue;
+          const std::optional<double> instead =
+              instead_of_padding({graph_, node, operands, results}, rule, operand, dim);
+          if (instead) masks_[i].push_back({operand, dim, *instead});
         }
-        if (!masked.dims.empty()) masks_[i].push_back(std::move(masked));
       }
     }
+  }
+
+  static std::optional<double> instead_of_padding(const PaddedNode& node, const FactorRule& rule,
+                                                  std::size_t operand, std::size_t dim) {
+    const PaddedOp* row = padded_op(node.node.op);
+    if (row != nullptr && row->bears(node, operand, dim)) {
+      if (const auto ignored = row->ignored(node, operand, dim)) return ignored;
+    }
+    if (rule.reduction == Reduction::none || !sums(rule, rule.operands[operand][dim])) return {};
+    return neutral_of(rule.reduction, node.operands[operand].dtype);
   }
 
   bool is_padded(ValueId value, std::size_t dim) const {
@@ -196,6 +226,13 @@ class Padder {
     if (node.attributes.has("shape")) {
       node.attributes.set("shape", graph_.value(node.results.front()).type.shape);
     }
+    const PaddedOp* row = padded_op(node.op);
+    if (row != nullptr && row->attributes != nullptr) {
+      node.attributes =
+          row->attributes({graph_, node, whole_types(node.operands), whole_types(node.results)},
+                          types_of(graph_, node.operands), types_of(graph_, node.results));
+    }
+    if (row != nullptr && row->rewrite != nullptr) return true;
     if (IndexDims::are_in(node.attributes)) {
       const ValueId array = node.operands.front();
       const Shape& whole = whole_[index_of(array)];
@@ -207,71 +244,100 @@ class Padder {
     return types != nullptr && *types == types_of(graph_, node.results);
   }
 
+  std::vector<TensorType> whole_types(const std::vector<ValueId>& values) const {
+    std::vector<TensorType> types = types_of(graph_, values);
+    for (std::size_t i = 0; i < values.size(); ++i) types[i].shape = whole_[index_of(values[i])];
+    return types;
+  }
+
   void write(std::size_t region) {
     std::vector<NodeId> nodes;
-    for (const NodeId id : graph_.regions[region].nodes) {
+    const std::vector<NodeId> given = graph_.regions[region].nodes;
+    for (const NodeId id : given) {
+      const std::vector<TensorType> operands = whole_types(graph_.node(id).operands),
+                                    results = whole_types(graph_.node(id).results);
       for (const Masked& masked : masks_[index_of(id)]) {
         const ValueId operand = graph_.node(id).operands[masked.operand];
         const ValueId hidden = mask(id, operand, masked, nodes);
         graph_.nodes[index_of(id)].operands[masked.operand] = hidden;
       }
+      rewrite(id, operands, results, nodes);
       nodes.push_back(id);
     }
     graph_.regions[region].nodes = std::move(nodes);
     made_.clear();  // a mask of one region is not seen in another
   }
 
-  /// The value with what the reduction ignores in the place of padding.
-  ValueId mask(NodeId user, ValueId value, const Masked& masked, std::vector<NodeId>& nodes) {
-    ValueId now = value;
-    for (const std::size_t dim : masked.dims) {
-      const std::tuple key{now, dim, masked.reduction};
-      if (const auto known = made_.find(key); known != made_.end()) {
-        now = known->second;
-        continue;
-      }
-      const TensorType type = graph_.value(now).type;
-      const std::int64_t size = whole_[index_of(value)][dim];
-      const TensorType line{DType::i32, {type.shape[dim]}};
-      const ValueId positions =
-          add(user, Op::iota, {}, line, nodes,
-              {{"shape", line.shape}, {"dim", std::int64_t{0}}, {"dtype", std::string("i32")}});
-      const ValueId limit = scalar(user, static_cast<double>(size), DType::i32, nodes);
-      const ValueId is_real =
-          add(user, Op::lt, {positions, limit}, {DType::boolean, line.shape}, nodes, {});
-      const ValueId everywhere =
-          add(user, Op::broadcast, {is_real}, {DType::boolean, type.shape}, nodes,
-              {{"shape", type.shape},
-               {"dims", std::vector<std::int64_t>{static_cast<std::int64_t>(dim)}}});
-      const ValueId neutral =
-          scalar(user, neutral_of(masked.reduction, type.dtype), type.dtype, nodes);
-      const ValueId hidden = add(user, Op::select, {everywhere, now, neutral}, type, nodes, {});
-      graph_.values[index_of(hidden)].labels = graph_.value(value).labels;
-      made_.emplace(key, hidden);
-      now = hidden;
+  /// Adds nodes for another one.
+  class NodeBuilder : public Builder {
+   public:
+    NodeBuilder(Padder& padder, NodeId user, std::vector<NodeId>& nodes)
+        : padder_(padder), user_(user), nodes_(nodes) {}
+
+    const TensorType& type(ValueId value) const override {
+      return padder_.graph_.value(value).type;
     }
-    return now;
+    ValueId emit(Op op, std::span<const ValueId> operands, Attributes attributes) override {
+      const std::vector<ValueId> ids(operands.begin(), operands.end());
+      std::vector<TensorType> made = result_types(op, types_of(padder_.graph_, ids), attributes);
+      return padder_.add(user_, op, ids, std::move(made.front()), nodes_, std::move(attributes));
+    }
+    std::vector<ValueId> emit_all(Op op, std::span<const ValueId> operands,
+                                  Attributes attributes) override {
+      return {emit(op, operands, std::move(attributes))};
+    }
+
+   private:
+    Padder& padder_;
+    NodeId user_;
+    std::vector<NodeId>& nodes_;
+  };
+
+  void rewrite(NodeId id, const std::vector<TensorType>& operands,
+               const std::vector<TensorType>& results, std::vector<NodeId>& nodes) {
+    const PaddedOp* row = padded_op(graph_.node(id).op);
+    if (row == nullptr || row->rewrite == nullptr) return;
+    const Node whole = graph_.node(id);
+    Node made = whole;
+    NodeBuilder builder(*this, id, nodes);
+    const TensorType result = graph_.value(whole.results.front()).type;
+    row->rewrite(builder, {graph_, whole, operands, results}, result, made);
+    graph_.nodes[index_of(id)] = std::move(made);
   }
 
-  /// What changes no result of the reduction.
-  static double neutral_of(Reduction reduction, DType dtype) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    const DTypeInfo& of = info(dtype);
-    const double most =
-        of.is_float ? infinity : std::ldexp(1.0, 8 * of.bytes - (of.is_signed ? 1 : 0)) - 1;
-    const double least = of.is_float ? -infinity : of.is_signed ? -most - 1 : 0;
-    switch (reduction) {
-      case Reduction::max:
-        return least;
-      case Reduction::min:
-        return most;
-      case Reduction::prod:
-        return 1;
-      case Reduction::none:
-      case Reduction::sum:
-        break;
+  /// The value with something else in the place of padding.
+  ValueId mask(NodeId user, ValueId value, const Masked& masked, std::vector<NodeId>& nodes) {
+    const std::tuple key{value, masked.dim, masked.instead};
+    if (const auto known = made_.find(key); known != made_.end()) return known->second;
+    const TensorType type = graph_.value(value).type;
+    const std::size_t dim = masked.dim;
+    const std::int64_t size = whole_size(value, dim);
+    const TensorType line{DType::i32, {type.shape[dim]}};
+    const ValueId positions =
+        add(user, Op::iota, {}, line, nodes,
+            {{"shape", line.shape}, {"dim", std::int64_t{0}}, {"dtype", std::string("i32")}});
+    const ValueId limit = scalar(user, static_cast<double>(size), DType::i32, nodes);
+    const ValueId is_real =
+        add(user, Op::lt, {positions, limit}, {DType::boolean, line.shape}, nodes, {});
+    const ValueId everywhere =
+        add(user, Op::broadcast, {is_real}, {DType::boolean, type.shape}, nodes,
+            {{"shape", type.shape},
+             {"dims", std::vector<std::int64_t>{static_cast<std::int64_t>(dim)}}});
+    const ValueId instead = scalar(user, masked.instead, type.dtype, nodes);
+    const ValueId hidden = add(user, Op::select, {everywhere, value, instead}, type, nodes, {});
+    graph_.values[index_of(hidden)].labels = graph_.value(value).labels;
+    made_.emplace(key, hidden);
+    unmasked_[hidden] = value;
+    return hidden;
+  }
+
+  /// Without padding; of a value that was masked already, that of what it was.
+  std::int64_t whole_size(ValueId value, std::size_t dim) const {
+    for (auto found = unmasked_.find(value); found != unmasked_.end();
+         found = unmasked_.find(value)) {
+      value = found->second;
     }
-    return 0;
+    return whole_[index_of(value)][dim];
   }
 
   ValueId scalar(NodeId user, double value, DType dtype, std::vector<NodeId>& nodes) {
@@ -307,7 +373,8 @@ class Padder {
   std::size_t count_;  ///< values before any were added
   std::vector<Shape> padded_, whole_;
   std::vector<std::vector<Masked>> masks_;  ///< by node
-  std::map<std::tuple<ValueId, std::size_t, Reduction>, ValueId> made_;
+  std::map<std::tuple<ValueId, std::size_t, double>, ValueId> made_;
+  std::map<ValueId, ValueId> unmasked_;  ///< by what `mask` made
 };
 
 void refuse(const Graph& graph, const PaddingNeed& need, NodeId by, Diagnostics& diagnostics) {

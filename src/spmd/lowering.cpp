@@ -7,6 +7,7 @@
 #include "spmd/axes.h"
 #include "spmd/common_factors.h"
 #include "spmd/local_op.h"
+#include "spmd/parts_form.h"
 #include "spmd/reshard.h"
 
 namespace shard::spmd {
@@ -142,29 +143,109 @@ class Lowering {
            def(node.op).factor_rule == nullptr;
   }
 
+  /// How an op is computed: whole where parts would need each other, or by a form in parts.
+  struct Way {
+    FactorRule rule;
+    CommonFactors common;
+    const PartsForm* form = nullptr;
+  };
+
   void lower_op(NodeId id) {
     const Node& node = graph_.node(id);
-    const FactorRule rule = rule_of_parts(rule_of(graph_, node));
-    const CommonFactors common = choose(node, rule);
+    const Way way = choose_way(id);
+    std::vector<BufferId> operands;
+    for (std::size_t i = 0; i < node.operands.size(); ++i)
+      operands.push_back(
+          use(node.operands[i], with_axes(way.common.tensors[i]), ReasonOf::operand, id));
+    const std::vector<BufferId> results = way.form == nullptr ? compute_plainly(id, way, operands)
+                                                              : compute_in_parts(id, way, operands);
+    for (std::size_t i = 0; i < node.results.size(); ++i) {
+      Sharding natural = with_axes(way.common.tensors[operands.size() + i]);
+      const BufferId whole = reduce(results[i], natural, node.results[i], id, way.rule, way.common);
+      finish(node.results[i], natural, whole, ReasonOf::result, id);
+    }
+  }
+
+  std::vector<BufferId> compute_plainly(NodeId id, const Way& way,
+                                        const std::vector<BufferId>& operands) {
+    const Node& node = graph_.node(id);
     Instruction instruction = compute(id);
-    for (std::size_t i = 0; i < node.operands.size(); ++i) {
-      const Sharding wanted = with_axes(common.tensors[i]);
-      instruction.operands.push_back(use(node.operands[i], wanted, ReasonOf::operand, id));
-    }
-    std::vector<Sharding> natural;
+    instruction.operands = operands;
     for (std::size_t i = 0; i < node.results.size(); ++i) {
-      natural.push_back(with_axes(common.tensors[node.operands.size() + i]));
-      const std::string name =
-          name_of(node.results[i], id) + (common.reduced.empty() ? "" : ":partial");
-      instruction.results.push_back(new_buffer(node.results[i], natural[i], name));
+      const Sharding natural = with_axes(way.common.tensors[operands.size() + i]);
+      instruction.results.push_back(
+          new_buffer(node.results[i], natural, result_name(node.results[i], id, way)));
     }
-    const std::vector<BufferId> results = instruction.results;
-    localize(instruction, common);
+    std::vector<BufferId> results = instruction.results;
+    localize(instruction, way.common);
     emit(std::move(instruction));
-    for (std::size_t i = 0; i < node.results.size(); ++i) {
-      const BufferId whole = reduce(results[i], natural[i], node.results[i], id, rule, common);
-      finish(node.results[i], natural[i], whole, ReasonOf::result, id);
+    return results;
+  }
+
+  std::vector<BufferId> compute_in_parts(NodeId id, const Way& way,
+                                         const std::vector<BufferId>& operands) {
+    const Node& node = graph_.node(id);
+    PartsBuilder builder(program_, body_, compute(id), name_of(node.results.front(), id));
+    std::vector<BufferId> results = way.form->emit(builder, parts_site(node, way), operands);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (std::find(operands.begin(), operands.end(), results[i]) != operands.end()) continue;
+      Buffer& buffer = program_.buffers[index_of(results[i])];
+      buffer.name = result_name(node.results[i], id, way);
+      buffer.value = node.results[i];
     }
+    return results;
+  }
+
+  std::string result_name(ValueId result, NodeId id, const Way& way) const {
+    return name_of(result, id) + (way.common.reduced.empty() ? "" : ":partial");
+  }
+
+  PartsSite parts_site(const Node& node, const Way& way) const {
+    return {graph_, node, types_of(graph_, node.operands), types_of(graph_, node.results),
+            way.common};
+  }
+
+  /// In parts where that sends less.
+  Way choose_way(NodeId id) {
+    const Node& node = graph_.node(id);
+    Way plain;
+    plain.rule = rule_of_parts(rule_of(graph_, node));
+    plain.common = choose(node, plain.rule);
+    Way parts;
+    parts.form = parts_form(node.op);
+    if (parts.form == nullptr) return plain;
+    parts.rule = parts.form->rule(rule_of(graph_, node), node);
+    parts.common = choose(node, parts.rule);
+    if (parts.common.tensors == plain.common.tensors) return plain;
+    const PartsSite site = parts_site(node, parts);
+    if (!fits(*parts.form, site)) return plain;
+    const Bytes exchanged = exchanged_bytes(program_, body_, *parts.form, site);
+    return exchanged + sent_around(node, parts) < sent_around(node, plain) ? parts : plain;
+  }
+
+  /// Bytes for bringing operands to the op and results to their values' own shardings.
+  Bytes sent_around(const Node& node, const Way& way) const {
+    Bytes sent;
+    for (std::size_t i = 0; i < node.operands.size(); ++i)
+      sent += sent_for(node.operands[i], with_axes(way.common.tensors[i]));
+    for (std::size_t i = 0; i < node.results.size(); ++i) {
+      const Sharding natural = with_axes(way.common.tensors[node.operands.size() + i]);
+      const TensorType& type = graph_.value(node.results[i]).type;
+      if (!way.common.reduced.empty())
+        sent += wire_bytes(CollectiveKind::all_reduce, bytes_of(local_type(type, natural)),
+                           product(way.common.reduced));
+      sent += reshard_bytes(source_.mesh, type, natural, declared(node.results[i]));
+    }
+    return sent;
+  }
+
+  Bytes sent_for(ValueId value, const Sharding& wanted) const {
+    const std::vector<Variant>& known = variants_[index_of(value)];
+    const bool exists = std::any_of(known.begin(), known.end(), [&](const Variant& variant) {
+      return variant.sharding == wanted;
+    });
+    if (exists || is_source(value)) return {};
+    return reshard_bytes(source_.mesh, graph_.value(value).type, known.front().sharding, wanted);
   }
 
   CommonFactors choose(const Node& node, const FactorRule& rule) const {

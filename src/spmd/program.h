@@ -25,6 +25,7 @@
 #include "model/graph.h"
 #include "ops/op.h"
 #include "shard/sharding.h"
+#include "spmd/part_window.h"
 
 namespace shard {
 
@@ -65,7 +66,8 @@ enum class CollectiveKind {
 
 /// Why a collective is there.
 struct CollectiveReason {
-  enum class Kind { partial_sum, operand, result, constraint, carry, output };
+  /// `neighbours`: the op computes in parts that need elements of each other.
+  enum class Kind { partial_sum, operand, result, constraint, carry, output, neighbours };
   Kind kind = Kind::partial_sum;
   Phase phase = Phase::forward;
   NodeId node = NodeId::none;  ///< the op that needs it or made the partial sum
@@ -81,12 +83,14 @@ struct Collective {
   std::vector<AxisRef> axes;  ///< the axes it runs over, major first
   Reduction reduction = Reduction::none;
   int dim = -1;  ///< all_gather: gathered; reduce_scatter, all_slice: split; all_to_all: the dim
-                 ///< that gets whole
+                 ///< that gets whole; collective_permute with a window: its dim
   int split_dim = -1;             ///< all_to_all: the dim that gets split
   std::vector<DimSharding> from;  ///< collective_permute: dims before and after
   std::vector<DimSharding> to;
-  Bytes payload;  ///< local operand bytes (all_gather: local result bytes)
-  Bytes wire;     ///< bytes a device sends with the optimal (ring) algorithm
+  std::optional<PartWindow> window;  ///< collective_permute instead: fetched along `dim`
+  Bytes payload;  ///< local operand bytes (all_gather: local result bytes; window: the wire's)
+  Bytes wire;     ///< bytes a device sends with the optimal (ring) algorithm; window: those of the
+                  ///< device that sends most
   CollectiveReason why;
 
   friend bool operator==(const Collective&, const Collective&) = default;

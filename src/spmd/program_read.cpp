@@ -336,6 +336,7 @@ class ProgramReader {
     if (in_.take("split")) collective.split_dim = small();
     if (in_.take("from")) collective.from = dims();
     if (in_.take("to")) collective.to = dims();
+    if (in_.take("window")) collective.window = window();
     in_.expect("payload");
     collective.payload = bytes();
     in_.expect("wire");
@@ -349,6 +350,17 @@ class ProgramReader {
     if (in_.take("from")) why.from_spec = in_.quoted();
     if (in_.take("to")) why.to_spec = in_.quoted();
     return collective;
+  }
+
+  PartWindow window() {
+    PartWindow window;
+    in_.expect("start");
+    window.start = in_.integer();
+    in_.expect("step");
+    window.step = in_.integer();
+    in_.expect("size");
+    window.size = in_.integer();
+    return window;
   }
 
   void read_memory() {

@@ -165,6 +165,10 @@ class ProgramWriter {
     if (collective.split_dim >= 0) text += fmt::format(" split {}", collective.split_dim);
     if (!collective.from.empty()) text += " from " + dims_text(collective.from);
     if (!collective.to.empty()) text += " to " + dims_text(collective.to);
+    if (collective.window) {
+      text += fmt::format(" window start {} step {} size {}", collective.window->start,
+                          collective.window->step, collective.window->size);
+    }
     text += fmt::format(" payload {} wire {}", collective.payload.count(), collective.wire.count());
     const CollectiveReason& why = collective.why;
     text += fmt::format(" because {} {}", name(why.kind), name(why.phase));

@@ -131,16 +131,27 @@ class TypeCheck {
       return wrong(fmt::format("its dims do not fit {} and groups of {}", to_string(before),
                                product(collective.axes)));
     expect(instruction.results.front(), *after);
+    if (collective.window) return check_window_bytes(collective, before);
     check_bytes(collective, bytes_of(before), bytes_of(*after));
+  }
+
+  void check_window_bytes(const Collective& collective, const TensorType& before) {
+    const Bytes wire =
+        window_bytes(*collective.window, before, collective.dim, product(collective.axes));
+    expect_bytes("payload", collective.payload, wire);
+    expect_bytes("wire", collective.wire, wire);
   }
 
   void check_bytes(const Collective& collective, Bytes before, Bytes after) {
     const Bytes payload = collective.kind == CollectiveKind::all_gather ? after : before;
     const Bytes wire = wire_bytes(collective.kind, before, product(collective.axes));
-    if (collective.payload != payload)
-      wrong(fmt::format("payload {}, expected {}", collective.payload.count(), payload.count()));
-    if (collective.wire != wire)
-      wrong(fmt::format("wire {}, expected {}", collective.wire.count(), wire.count()));
+    expect_bytes("payload", collective.payload, payload);
+    expect_bytes("wire", collective.wire, wire);
+  }
+
+  void expect_bytes(const char* what, Bytes found, Bytes expected) {
+    if (found == expected) return;
+    wrong(fmt::format("{} {}, expected {}", what, found.count(), expected.count()));
   }
 
   /// The local type after a collective, nothing when its dims do not fit.
@@ -174,10 +185,24 @@ class TypeCheck {
         join(collective.dim);
         return after;
       case CollectiveKind::collective_permute:
+        if (collective.window) return window_type(collective, before);
         if (!permutes(collective, before.rank())) return std::nullopt;
         return after;
     }
     return std::nullopt;
+  }
+
+  static std::optional<TensorType> window_type(const Collective& collective, TensorType before) {
+    // Far beyond any array there is nothing to fetch, and numbers would overflow.
+    constexpr std::int64_t most = std::int64_t{1} << 40;
+    const PartWindow& window = *collective.window;
+    const auto is_near = [&](std::int64_t number) { return number > -most && number < most; };
+    const bool fits = collective.dim >= 0 && collective.dim < before.rank() && window.size >= 0 &&
+                      is_near(window.size) && is_near(window.start) && is_near(window.step) &&
+                      collective.from.empty() && collective.to.empty();
+    if (!fits) return std::nullopt;
+    before.shape[static_cast<std::size_t>(collective.dim)] = window.size;
+    return before;
   }
 
   bool permutes(const Collective& collective, int rank) const {

@@ -22,4 +22,18 @@ Bytes wire_bytes(CollectiveKind kind, Bytes operand, std::int64_t group_size) {
   SHARD_CHECK(false, "every collective kind has a wire formula");
 }
 
+Bytes reshard_bytes(const Mesh& mesh, const TensorType& global, const Sharding& from,
+                    const Sharding& to) {
+  Bytes sent;
+  if (from == to) return sent;
+  for (const ReshardStep& step : plan_reshard(mesh, global, from, to)) sent += step.collective.wire;
+  return sent;
+}
+
+Bytes window_bytes(const PartWindow& window, const TensorType& part, int dim, std::int64_t parts) {
+  const std::int64_t size = part.shape[static_cast<std::size_t>(dim)];
+  if (size == 0) return Bytes(0);
+  return Bytes(most_sent(window, size, parts) * (bytes_of(part).count() / size));
+}
+
 }  // namespace shard

@@ -103,3 +103,18 @@ TEST_CASE("an update knows the part of the array where it lies in part of a dim"
        {}});
   CHECK(to_string(local) == "{part_dims=[0], part_strides=[1], part_sizes=[4]}");
 }
+
+TEST_CASE("a grouped product knows where its rows begin and which groups it has") {
+  const Attributes none;
+  const std::vector<TensorType> operands = {f32({2, 8}), f32({1, 8, 3}), {DType::i32, {4}}};
+  const std::vector<TensorType> results = {f32({2, 3})};
+  const LocalSite site{none,
+                       operands,
+                       results,
+                       {{over_both, whole}, {over_model, whole, whole}, {whole}},
+                       {{over_both, whole}},
+                       {}};
+  const Attributes local = def(Op::ragged_dot).local_form(site);
+  CHECK(to_string(local) == "{part_dims=[0,0,1], part_strides=[1,4,1], part_sizes=[4,2,4]}");
+  CHECK(flops_of(Op::ragged_dot, operands, results, local) == 2 * 2 * 8 * 3 / 4.0);
+}

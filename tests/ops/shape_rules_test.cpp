@@ -68,6 +68,20 @@ TEST_CASE("a dot has batch dims then the free dims of both sides") {
   CHECK(shape(Op::dot, {f32({8}), f32({8})}, dot_attributes({}, {}, {0}, {0})) == "f32[]");
 }
 
+TEST_CASE("grouped products pair rows with matrices and say what does not fit") {
+  CHECK(shape(Op::ragged_dot, {f32({16, 8}), f32({4, 8, 3}), i32({4})}) == "f32[16,3]");
+  CHECK(shape(Op::ragged_outer, {f32({16, 8}), f32({16, 3}), i32({4})},
+              {{"groups", std::int64_t{4}}}) == "f32[4,8,3]");
+  CHECK(shape(Op::ragged_dot, {f32({16, 8}), f32({4, 7, 3}), i32({4})}) ==
+        "contracted sizes differ: 8 and 7");
+  CHECK(shape(Op::ragged_dot, {f32({16, 8}), f32({8, 3}), i32({4})}) ==
+        "the matrices are f32[8,3], not of rank 3");
+  CHECK(shape(Op::ragged_dot, {f32({16, 8}), f32({4, 8, 3}), f32({4})}) ==
+        "the counts are f32[4], not a list of integers");
+  CHECK(shape(Op::ragged_outer, {f32({16, 8}), f32({12, 3}), i32({4})},
+              {{"groups", std::int64_t{4}}}) == "contracted sizes differ: 16 and 12");
+}
+
 TEST_CASE("a dot says which paired dims do not fit") {
   CHECK(shape(Op::dot, {f32({8, 32}), f32({16, 4})}, dot_attributes({}, {}, {1}, {0})) ==
         "contracted sizes differ: 32 and 16");

@@ -108,6 +108,16 @@ void add_lookups(std::vector<OpCase>& cases) {
   }
 }
 
+/// Counts are drawn from -2 on: those below 1 are of groups without rows.
+void add_grouped(std::vector<OpCase>& cases) {
+  cases.push_back({Op::ragged_dot, {real({16, 8}), real({4, 8, 16}), whole({4})}, {}, 6});
+  cases.push_back({Op::ragged_dot, {real({16, 8}), real({8, 8, 4}), whole({8})}, {}, 6});
+  cases.push_back({Op::ragged_outer,
+                   {real({16, 8}), real({16, 4}), whole({4})},
+                   {{"groups", std::int64_t{4}}},
+                   6});
+}
+
 void add_lines(std::vector<OpCase>& cases) {
   for (std::int64_t dim : {0, 1}) {
     const Attributes line = {{"dim", dim}, {"reverse", std::int64_t{dim}}};
@@ -164,6 +174,7 @@ std::vector<OpCase> op_cases() {
   add_elementwise(cases);
   add_moves(cases);
   add_lookups(cases);
+  add_grouped(cases);
   add_lines(cases);
   add_windows(cases);
   return cases;

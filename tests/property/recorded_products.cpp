@@ -78,15 +78,8 @@ X pooled(const X& v, Op op, Dims window, Dims strides, bool is_same) {
                    {"base_dilation", windows.base_dilation}});
 }
 
-/// Rows of x by the matrix of their group; the groups follow each other.
 Xs ragged_dot(A a) {
-  const std::int64_t count = x(a).size(0), groups = i(a).size(0);
-  const X ends = i(a).op(Op::cumsum, {{"dim", std::int64_t{0}}, {"reverse", std::int64_t{0}}});
-  const X row = positions(x(a), {count, groups}, 0, DType::i32);
-  const X is_before_end = apply(Op::lt, {row, ends}), is_after = apply(Op::ge, {row, ends - i(a)});
-  const X mask = apply(Op::bitwise_and, {is_before_end, is_after}).as(x(a).dtype());
-  const X all = dot(x(a), y(a), dot_attributes({}, {}, {1}, {1}));  // [row, group, n]
-  return {(all * mask.expanded(2)).reduced(Op::reduce_sum, {1})};
+  return {from(x(a), x(a).builder().emit(Op::ragged_dot, {x(a).id(), y(a).id(), i(a).id()}))};
 }
 
 Xs recurrence(A a) {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "graph_maker.h"
 
 using namespace shard;
@@ -69,6 +71,42 @@ TEST_CASE("a loop's carry and the slices of stacked arrays are padded inside and
   padded(make, {{stack, 1, 4, "w", {}}});
   CHECK(types(make, {x, stack, carry, slice, next, y}) ==
         "f32[2,12]\nf32[3,12,12]\nf32[2,12]\nf32[12,12]\nf32[2,12]\nf32[2,12]\n");
+}
+
+TEST_CASE("windows over a padded dim grow until there are as many as the padded result has") {
+  GraphMaker make;
+  const ValueId x = make.input("x", {10, 4}, {}, placed({"model", ""}));
+  const std::vector<std::int64_t> ones{1, 1}, side{1, 0};
+  const ValueId y = make.build.emit(Op::reduce_window_max, {x},
+                                    Attributes{{"window", std::vector<std::int64_t>{3, 1}},
+                                               {"strides", ones},
+                                               {"low", side},
+                                               {"high", side},
+                                               {"dilation", ones},
+                                               {"base_dilation", ones}});
+  make.output("y", y);
+  padded(make, {{x, 0, 4, "x", {}}});
+  CHECK(types(make, {x, y}) == "f32[12,4]\nf32[12,4]\n");
+  const Node& node = make.graph.node(make.graph.value(y).producer);
+  CHECK(node.attributes.integers("high") == side);
+  const Node& mask = make.graph.node(make.graph.value(node.operands[0]).producer);
+  CHECK(mask.op == Op::select);
+  const Node& instead = make.graph.node(make.graph.value(mask.operands[2]).producer);
+  CHECK(instead.attributes.number("value") == -std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("a sum so far is padded as it is and one from the end does not see the padding") {
+  for (const std::int64_t reverse : {0, 1}) {
+    GraphMaker make;
+    const ValueId x = make.input("x", {10}, {}, placed({"model"}));
+    const ValueId y = make.build.emit(Op::cumsum, {x},
+                                      Attributes{{"dim", std::int64_t{0}}, {"reverse", reverse}});
+    make.output("y", y);
+    padded(make, {{x, 0, 4, "x", {}}});
+    CHECK(types(make, {x, y}) == "f32[12]\nf32[12]\n");
+    const Node& node = make.graph.node(make.graph.value(y).producer);
+    CHECK((node.operands[0] == x) == (reverse == 0));
+  }
 }
 
 TEST_CASE("a dim that an op needs whole cannot be padded and the op is named") {

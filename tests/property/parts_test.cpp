@@ -1,0 +1,279 @@
+// Ops along dims that are split: computed in parts that exchange what they need of each other, they
+// give what they give whole, and send less than making the dim whole would.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "exec/cluster.h"
+#include "exec/measure.h"
+#include "exec/reference.h"
+#include "model/graph_builder.h"
+#include "ops/window_dims.h"
+#include "property/op_cases.h"
+#include "property/planned_equals_counted.h"
+#include "shard/sharded_graph.h"
+#include "spmd/partition.h"
+
+using namespace shard;
+using namespace shard::test;
+
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+
+/// An op whose first operand is split along `dim`; other operands of its rank too.
+struct PartsCase {
+  std::string name;
+  Op op = Op::constant;
+  std::vector<TensorType> operands;
+  Attributes attributes;
+  std::size_t dim = 0;
+  std::int64_t index_limit = 30;
+};
+
+TensorType real(Shape shape) { return {DType::f32, std::move(shape)}; }
+TensorType whole(Shape shape) { return {DType::i32, std::move(shape)}; }
+
+Attributes windows(Dims sizes, Dims strides, Dims low, Dims high, Dims dilation, Dims spread) {
+  return {{"window", std::move(sizes)},      {"strides", std::move(strides)},
+          {"low", std::move(low)},           {"high", std::move(high)},
+          {"dilation", std::move(dilation)}, {"base_dilation", std::move(spread)}};
+}
+
+Attributes slice_of(std::int64_t start, std::int64_t limit, std::int64_t stride) {
+  return {{"start", Dims{start, 0}}, {"limit", Dims{limit, 4}}, {"stride", Dims{stride, 1}}};
+}
+
+Attributes pad_of(std::int64_t low, std::int64_t high, std::int64_t interior) {
+  return {{"low", Dims{low, 0}}, {"high", Dims{high, 0}}, {"interior", Dims{interior, 0}}};
+}
+
+void add_moves(std::vector<PartsCase>& cases) {
+  const TensorType x = real({48, 4});
+  cases.push_back({"first half", Op::slice, {x}, slice_of(0, 24, 1)});
+  cases.push_back({"second half", Op::slice, {x}, slice_of(24, 48, 1)});
+  cases.push_back({"middle", Op::slice, {x}, slice_of(7, 31, 1)});
+  cases.push_back({"every second", Op::slice, {x}, slice_of(1, 48, 2)});
+  cases.push_back({"shift on", Op::pad, {x, real({})}, pad_of(1, -1, 0)});
+  cases.push_back({"shift back", Op::pad, {x, real({})}, pad_of(-2, 2, 0)});
+  cases.push_back({"grow", Op::pad, {x, real({})}, pad_of(10, 14, 0)});
+  cases.push_back({"shrink", Op::pad, {x, real({})}, pad_of(-5, -19, 0)});
+  cases.push_back({"spread", Op::pad, {x, real({})}, pad_of(1, 0, 1)});
+  cases.push_back({"spread and cut", Op::pad, {x, real({})}, pad_of(-3, 4, 1)});
+  cases.push_back({"reverse", Op::reverse, {x}, {{"dims", Dims{0}}}});
+  cases.push_back({"reverse both", Op::reverse, {x}, {{"dims", Dims{0, 1}}}});
+  cases.push_back({"join", Op::concatenate, {x, real({24, 4}), x}, {{"dim", std::int64_t{0}}}});
+  cases.push_back({"dynamic slice",
+                   Op::dynamic_slice,
+                   {real({96, 4}), whole({}), whole({})},
+                   {{"sizes", Dims{3, 2}}},
+                   0,
+                   100});
+}
+
+void add_lines(std::vector<PartsCase>& cases) {
+  const TensorType x = real({48, 6}), y = real({6, 96});
+  for (const Op op : {Op::argmax, Op::argmin}) {
+    cases.push_back({"position", op, {real({192, 3})}, {{"dim", std::int64_t{0}}}});
+    cases.push_back({"position", op, {whole({192, 3})}, {{"dim", std::int64_t{0}}}, 0, 3});
+  }
+  cases.push_back({"top k", Op::top_k, {y}, {{"k", std::int64_t{2}}}, 1});
+  cases.push_back({"top k of few", Op::top_k, {whole({6, 384})}, {{"k", std::int64_t{5}}}, 1, 3});
+  for (const std::int64_t reverse : {0, 1}) {
+    const Attributes line{{"dim", std::int64_t{0}}, {"reverse", reverse}};
+    for (const Op op : {Op::cumsum, Op::cumprod, Op::cummax, Op::cummin, Op::cumlogsumexp}) {
+      cases.push_back({"so far", op, {x}, line});
+    }
+    cases.push_back({"so far", Op::cumsum, {whole({48, 6})}, line});
+    cases.push_back({"so far", Op::cummax, {whole({48, 6})}, line});
+    cases.push_back({"so far", Op::linear_recurrence, {x, x}, line});
+  }
+}
+
+void add_windows(std::vector<PartsCase>& cases) {
+  const TensorType x = real({48, 4});
+  for (const Op op : {Op::reduce_window_sum, Op::reduce_window_max, Op::reduce_window_min}) {
+    cases.push_back({"same", op, {x}, windows({3, 1}, {1, 1}, {1, 0}, {1, 0}, {1, 1}, {1, 1})});
+    cases.push_back({"strided", op, {x}, windows({5, 2}, {2, 1}, {1, 1}, {2, 0}, {1, 1}, {1, 1})});
+    cases.push_back({"dilated", op, {x}, windows({3, 1}, {1, 1}, {7, 0}, {-3, 0}, {2, 1}, {1, 1})});
+    cases.push_back({"spread", op, {x}, windows({3, 1}, {1, 1}, {1, 0}, {2, 0}, {1, 1}, {2, 1})});
+  }
+  const auto convolve = [&](const char* name, std::int64_t kernel, Windows over,
+                            std::int64_t groups = 1) {
+    const ConvolutionDims dims{{0, 2, 1}, {2, 1, 0}, {0, 2, 1}, groups, 1};
+    cases.push_back({name,
+                     Op::convolution,
+                     {real({2, 48, 4}), real({kernel, 4 / groups, 6})},
+                     convolution_attributes(dims, over),
+                     1});
+  };
+  convolve("same", 3, {{}, {1}, {1}, {1}, {1}, {1}});
+  convolve("long kernel", 9, {{}, {1}, {4}, {4}, {1}, {1}});
+  convolve("strided", 4, {{}, {2}, {1}, {1}, {1}, {1}});
+  convolve("dilated", 3, {{}, {1}, {0}, {4}, {2}, {1}});
+  convolve("causal groups", 4, {{}, {1}, {3}, {0}, {1}, {1}}, 2);
+  convolve("transposed", 4, {{}, {1}, {2}, {2}, {1}, {2}});
+  // The gradient of a kernel: the split dim is summed over.
+  const ConvolutionDims dims{{2, 0, 1}, {2, 0, 1}, {0, 2, 1}, 1, 1};
+  cases.push_back({"gradient",
+                   Op::convolution,
+                   {real({2, 48, 4}), real({2, 48, 6})},
+                   convolution_attributes(dims, {{}, {1}, {1}, {1}, {1}, {1}}),
+                   1});
+}
+
+std::vector<PartsCase> parts_cases() {
+  std::vector<PartsCase> cases;
+  add_moves(cases);
+  add_lines(cases);
+  add_windows(cases);
+  return cases;
+}
+
+/// Kernels and scalars are whole.
+bool is_split(const TensorType& type, const PartsCase& test) {
+  return type.rank() == test.operands.front().rank() && type.shape[test.dim] >= 24;
+}
+
+/// Sizes of a mesh, and the axes in the order in which they split the dim.
+struct Split {
+  std::vector<std::int64_t> sizes;
+  std::vector<std::string> order;
+
+  Mesh mesh() const {
+    std::vector<MeshAxisInfo> axes;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      axes.push_back({MeshAxis(std::string(1, static_cast<char>('x' + i))), sizes[i], {}});
+    }
+    return Mesh(std::move(axes));
+  }
+  std::int64_t parts() const {
+    std::int64_t parts = 1;
+    for (const std::int64_t size : sizes) parts *= size;
+    return parts;
+  }
+};
+
+class PartsGraph {
+ public:
+  PartsGraph(const PartsCase& test, const Split& split) : builder_(graph_) {
+    graph_.name = test.name;
+    std::vector<ValueId> operands;
+    for (const TensorType& type : test.operands) operands.push_back(input(type, test, split));
+    for (const ValueId result : builder_.emit_all(test.op, operands, test.attributes)) {
+      const std::string path = "out" + std::to_string(graph_.outputs.size());
+      graph_.outputs.push_back({result, path, Role::output, -1, -1, std::nullopt});
+      graph_.regions.front().results.push_back(result);
+    }
+    verify(graph_);
+  }
+
+  Graph take() { return std::move(graph_); }
+
+ private:
+  ValueId input(const TensorType& type, const PartsCase& test, const Split& split) {
+    PartitionSpec spec;
+    spec.entries.resize(type.shape.size());
+    if (is_split(type, test)) {
+      for (const std::string& axis : split.order) spec.entries[test.dim].axes.emplace_back(axis);
+    }
+    const std::string path = "in" + std::to_string(graph_.inputs.size());
+    const ValueId value =
+        builder_.add_value(type, path, std::vector<std::string>(type.shape.size()), {});
+    graph_.inputs.push_back({value, path, Role::parameter, -1, SpecConfig{spec, {"x", 1, 1, 1}}});
+    graph_.regions.front().parameters.push_back(value);
+    return value;
+  }
+
+  Graph graph_;
+  GraphBuilder builder_;
+};
+
+std::int64_t wire_of(const Program& program) {
+  std::int64_t wire = 0;
+  for (const CollectiveCount& one : count_collectives(program)) wire += one.wire.count();
+  return wire;
+}
+
+std::vector<HostTensor> values_of(const Graph& graph, std::int64_t limit) {
+  std::vector<HostTensor> inputs;
+  for (const GraphInput& input : graph.inputs) {
+    inputs.push_back(drawn_values(graph.value(input.value).type, limit, 7 + inputs.size()));
+  }
+  return inputs;
+}
+
+void check_outputs(const ShardedGraph& sharded, const Program& program,
+                   const std::vector<HostTensor>& inputs) {
+  const std::vector<HostTensor> expected = run_reference(sharded.given(), inputs);
+  Cluster cluster(program, {1});
+  for (std::size_t i = 0; i < inputs.size(); ++i) cluster.write_input(i, inputs[i]);
+  cluster.run();
+  check_memory(program, cluster);
+  check_bytes(program, cluster);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const Difference difference = compare("out", cluster.read_output(i), expected[i], 1e-5);
+    CHECK_MESSAGE(difference.is_ok(),
+                  "differs by " << difference.largest << " at " << difference.index);
+  }
+}
+
+const std::vector<Split> splits = {{{2}, {"x"}},         {{3}, {"x"}},         {{4}, {"x"}},
+                                   {{2, 4}, {"x", "y"}}, {{2, 3}, {"y", "x"}}, {{12}, {"x"}}};
+
+}  // namespace
+
+TEST_CASE("every op along a split dim exchanges less than the dim and gives what it gives whole") {
+  for (const PartsCase& test : parts_cases()) {
+    CAPTURE(test.name);
+    CAPTURE(def(test.op).name);
+    CAPTURE(to_string(test.attributes));
+    for (const Split& split : splits) {
+      CAPTURE(to_string(split.mesh()));
+      const ShardedGraph sharded = shard_graph(PartsGraph(test, split).take(), {}, split.mesh());
+      const Program program = partition(sharded);
+      CAPTURE(to_string(program));
+      REQUIRE_NOTHROW(verify(program));
+      CHECK(read_program("program", to_string(program)) == program);
+      const std::int64_t parts = split.parts();
+      std::int64_t gathered = 0;
+      for (const TensorType& type : test.operands) {
+        if (is_split(type, test)) gathered += bytes_of(type).count() * (parts - 1) / parts;
+      }
+      CHECK(wire_of(program) * (parts > 2 ? 2 : 1) <= gathered);
+      check_outputs(sharded, program, values_of(sharded.graph, test.index_limit));
+    }
+  }
+}
+
+TEST_CASE("a window that is not what it costs or has no dim is refused") {
+  const PartsCase test{"halo",
+                       Op::reduce_window_sum,
+                       {real({48, 4})},
+                       windows({3, 1}, {1, 1}, {1, 0}, {1, 0}, {1, 1}, {1, 1})};
+  const Split split{{4}, {"x"}};
+  Program program = partition(shard_graph(PartsGraph(test, split).take(), {}, split.mesh()));
+  REQUIRE_NOTHROW(verify(program));
+  Instruction& fetch = program.bodies[0].instructions[0];
+  REQUIRE(fetch.collective->window == PartWindow{-1, 12, 14});
+  CHECK(fetch.collective->wire.count() == 2 * 4 * 4);  // a row to either side
+  const auto refusal = [&](const Collective& wrong) {
+    Program changed = program;
+    changed.bodies[0].instructions[0].collective = wrong;
+    try {
+      verify(changed);
+    } catch (const Error& error) {
+      return error.diagnostics().front().message;
+    }
+    return std::string("none");
+  };
+  Collective wrong = *fetch.collective;
+  wrong.wire = Bytes(16);
+  CHECK(refusal(wrong) == "body 0, instruction 0 (collective_permute): wire 16, expected 32");
+  wrong = *fetch.collective;
+  wrong.dim = 2;
+  CHECK(
+      refusal(wrong) ==
+      "body 0, instruction 0 (collective_permute): its dims do not fit f32[12,4] and groups of 4");
+}
