@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "exec/element.h"
+#include "exec/extrema.h"
 #include "exec/kernel.h"
 #include "exec/simd.h"
 #include "exec/special_functions.h"
@@ -39,9 +40,6 @@ double gelu(double x) {  // the tanh form (Hendrycks and Gimpel, 2016)
   return 0.5 * x * (1.0 + std::tanh(c * (x + 0.044715 * x * x * x)));
 }
 
-double larger(double a, double b) { return std::isnan(b) ? b : (a < b ? b : a); }
-double smaller(double a, double b) { return std::isnan(b) ? b : (b < a ? b : a); }
-
 std::int64_t divide_integers(std::int64_t a, std::int64_t b) {
   if (b == 0) return -1;  // as XLA defines it
   return b == -1 ? wrapping(0U - bits_of(a)) : a / b;
@@ -60,7 +58,7 @@ constexpr ElementwiseRow real_row(Op op, Number number) {
 using L = ElementwiseLoops;
 
 constexpr std::array<ElementwiseRow, 50> rows = {{
-    {Op::relu, &L::relu, nullptr, [](double x, double) { return x < 0 ? 0.0 : x; },
+    {Op::relu, &L::relu, nullptr, [](double x, double) { return x <= 0 ? 0.0 : x; },
      [](std::int64_t x, std::int64_t) { return std::max<std::int64_t>(x, 0); }},
     {Op::negate, &L::negate, nullptr, [](double x, double) { return -x; },
      [](std::int64_t x, std::int64_t) { return wrapping(0U - bits_of(x)); }},
@@ -87,9 +85,9 @@ constexpr std::array<ElementwiseRow, 50> rows = {{
     {Op::multiply, nullptr, &L::multiply, [](double a, double b) { return a * b; },
      [](std::int64_t a, std::int64_t b) { return wrapping(bits_of(a) * bits_of(b)); }},
     {Op::divide, nullptr, &L::divide, [](double a, double b) { return a / b; }, divide_integers},
-    {Op::maximum, nullptr, &L::maximum, larger,
+    {Op::maximum, nullptr, &L::maximum, larger_of<double>,
      [](std::int64_t a, std::int64_t b) { return std::max(a, b); }},
-    {Op::minimum, nullptr, &L::minimum, smaller,
+    {Op::minimum, nullptr, &L::minimum, smaller_of<double>,
      [](std::int64_t a, std::int64_t b) { return std::min(a, b); }},
     {Op::power, nullptr, nullptr, [](double a, double b) { return std::pow(a, b); }, nullptr},
     {Op::relu_grad, nullptr, &L::relu_grad, [](double y, double g) { return y > 0 ? g : 0.0; },

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "exec/element.h"
+#include "exec/extrema.h"
 #include "exec/simd.h"
 
 namespace shard {
@@ -80,13 +81,13 @@ struct Multiply {
 struct Largest {
   template <class T>
   static T of(T a, T b) {
-    return b != b || a < b ? b : a;
+    return larger_of(a, b);
   }
 };
 struct Smallest {
   template <class T>
   static T of(T a, T b) {
-    return b != b || b < a ? b : a;
+    return smaller_of(a, b);
   }
 };
 

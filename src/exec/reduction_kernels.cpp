@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "exec/element.h"
+#include "exec/extrema.h"
 #include "exec/kernel.h"
 #include "exec/simd.h"
 
@@ -120,13 +121,13 @@ struct Product {
 struct Largest {
   template <class T>
   static T of(T a, T b) {
-    return b != b || a < b ? b : a;  // NaN wins
+    return larger_of(a, b);
   }
 };
 struct Smallest {
   template <class T>
   static T of(T a, T b) {
-    return b != b || b < a ? b : a;
+    return smaller_of(a, b);
   }
 };
 

@@ -33,7 +33,7 @@ void map(const Call& call, F f) {
 }
 
 void relu(const Call& c) {
-  map(c, [](double x) { return x < 0 ? 0 : x; });
+  map(c, [](double x) { return x <= 0 ? 0 : x; });
 }
 void negate(const Call& c) {
   map(c, [](double x) { return -x; });
@@ -115,12 +115,14 @@ void divide(const Call& c) {
 }
 void maximum(const Call& c) {
   each(c, [](double a, double b) {
-    return std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b);
+    if (std::isnan(a) || std::isnan(b)) return std::nan("");
+    return a == b && std::signbit(a) ? b : std::max(a, b);  // of 0 and -0 the 0
   });
 }
 void minimum(const Call& c) {
   each(c, [](double a, double b) {
-    return std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b);
+    if (std::isnan(a) || std::isnan(b)) return std::nan("");
+    return a == b && std::signbit(b) ? b : std::min(a, b);
   });
 }
 void power(const Call& c) {
@@ -234,10 +236,14 @@ void reduce_sum(const Call& c) {
   reduce(c, 0, [](double a, double b) { return a + b; });
 }
 void reduce_max(const Call& c) {
-  reduce(c, -infinity, [](double a, double b) { return std::isnan(b) || b > a ? b : a; });
+  reduce(c, -infinity, [](double a, double b) {
+    return std::isnan(b) || b > a || (a == b && std::signbit(a)) ? b : a;
+  });
 }
 void reduce_min(const Call& c) {
-  reduce(c, infinity, [](double a, double b) { return std::isnan(b) || b < a ? b : a; });
+  reduce(c, infinity, [](double a, double b) {
+    return std::isnan(b) || b < a || (a == b && std::signbit(b)) ? b : a;
+  });
 }
 void reduce_prod(const Call& c) {
   reduce(c, 1, [](double a, double b) { return a * b; });

@@ -20,8 +20,8 @@ using OneLane = hn::CappedTag<float, 1>;
 struct Relu {
   template <class D, class V>
   static HWY_INLINE V of(D d, V x, V) {
-    // NaN stays NaN, as in maximum(x, 0).
-    return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x);
+    // As maximum(x, 0): NaN stays NaN, and -0 gets 0.
+    return hn::IfThenElse(hn::Le(x, hn::Zero(d)), hn::Zero(d), x);
   }
 };
 struct Negate {
@@ -82,14 +82,16 @@ struct Maximum {
   template <class D, class V>
   static HWY_INLINE V of(D, V a, V b) {
     const V larger = hn::IfThenElse(hn::Lt(a, b), b, a);
-    return hn::IfThenElse(hn::Eq(b, b), larger, b);  // a NaN on either side wins
+    const V either = hn::IfThenElse(hn::Eq(a, b), hn::And(a, b), larger);  // of 0 and -0 the 0
+    return hn::IfThenElse(hn::Eq(b, b), either, b);  // a NaN on either side wins
   }
 };
 struct Minimum {
   template <class D, class V>
   static HWY_INLINE V of(D, V a, V b) {
     const V smaller = hn::IfThenElse(hn::Lt(b, a), b, a);
-    return hn::IfThenElse(hn::Eq(b, b), smaller, b);
+    const V either = hn::IfThenElse(hn::Eq(a, b), hn::Or(a, b), smaller);
+    return hn::IfThenElse(hn::Eq(b, b), either, b);
   }
 };
 struct ReluGrad {

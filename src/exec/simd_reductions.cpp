@@ -32,14 +32,18 @@ struct Largest {
   static constexpr float start = -__builtin_inff();
   template <class V>
   static HWY_INLINE V of(V a, V b) {
-    return hn::IfThenElse(hn::Eq(b, b), hn::IfThenElse(hn::Lt(a, b), b, a), b);  // NaN wins
+    const V larger = hn::IfThenElse(hn::Lt(a, b), b, a);
+    const V either = hn::IfThenElse(hn::Eq(a, b), hn::And(a, b), larger);  // of 0 and -0 the 0
+    return hn::IfThenElse(hn::Eq(b, b), either, b);                        // NaN wins
   }
 };
 struct Smallest {
   static constexpr float start = __builtin_inff();
   template <class V>
   static HWY_INLINE V of(V a, V b) {
-    return hn::IfThenElse(hn::Eq(b, b), hn::IfThenElse(hn::Lt(b, a), b, a), b);
+    const V smaller = hn::IfThenElse(hn::Lt(b, a), b, a);
+    const V either = hn::IfThenElse(hn::Eq(a, b), hn::Or(a, b), smaller);
+    return hn::IfThenElse(hn::Eq(b, b), either, b);
   }
 };
 
