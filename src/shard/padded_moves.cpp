@@ -1,5 +1,6 @@
-// Ops that move elements along a dim that is padded behind its end: slice, pad, concatenate and
-// reverse. What padding holds must not get in front of elements, so most become a pad that cuts it.
+// Ops that move elements along a dim that is padded behind its end: slice, pad, concatenate,
+// reverse and dynamic_update_slice. What padding holds must not get in front of elements, so most
+// become a pad that cuts it.
 
 #include <algorithm>
 #include <array>
@@ -24,10 +25,35 @@ bool has_step_one(const PaddedNode& node, std::size_t, std::size_t) {
 
 std::optional<double> nothing_ignored(const PaddedNode&, std::size_t, std::size_t) { return {}; }
 
+bool is_whole_dim(const PaddedNode& node, std::size_t dim) {
+  return node.operands[0].shape[dim] == node.results[0].shape[dim];
+}
+
+bool cuts_padded_dim(const PaddedNode& node, const TensorType& x, const TensorType& result) {
+  for (std::size_t dim = 0; dim < x.shape.size(); ++dim) {
+    const bool is_padded = x.shape[dim] != node.operands[0].shape[dim] ||
+                           result.shape[dim] != node.results[0].shape[dim];
+    if (is_padded && !is_whole_dim(node, dim)) return true;
+  }
+  return false;
+}
+
+Numbers limits_of_whole_dims(const PaddedNode& node, const TensorType& x) {
+  Numbers limits = node.node.attributes.integers("limit");
+  for (std::size_t dim = 0; dim < limits.size(); ++dim) {
+    if (is_whole_dim(node, dim)) limits[dim] = x.shape[dim];
+  }
+  return limits;
+}
+
 /// Elements before `start` are cut off, and there is room up to the padded result's end.
 void rewrite_slice(Builder& b, const PaddedNode& node, const TensorType& result, Node& made) {
   const TensorType x = b.type(made.operands[0]);
   if (x == node.operands[0] && result == node.results[0]) return;
+  if (!cuts_padded_dim(node, x, result)) {
+    made.attributes.set("limit", limits_of_whole_dims(node, x));
+    return;
+  }
   Numbers low = node.node.attributes.integers("start"), high = low;
   for (std::size_t dim = 0; dim < low.size(); ++dim) {
     low[dim] = -low[dim];
@@ -127,12 +153,26 @@ void rewrite_concatenate(Builder& b, const PaddedNode& node, const TensorType& r
   made.attributes = {};
 }
 
+/// Starts are where the update fits in the array without padding.
+void rewrite_update(Builder& b, const PaddedNode& node, const TensorType& result, Node& made) {
+  for (std::size_t dim = 0; dim < result.shape.size(); ++dim) {
+    if (result.shape[dim] == node.results[0].shape[dim]) continue;
+    ValueId& start = made.operands[2 + dim];
+    const DType dtype = b.type(start).dtype;
+    const std::int64_t most = node.operands[0].shape[dim] - node.operands[1].shape[dim];
+    start = b.emit(Op::clamp,
+                   {scalar(b, 0, dtype), start, scalar(b, static_cast<double>(most), dtype)});
+  }
+}
+
+bool no_dim(const PaddedNode&, std::size_t, std::size_t) { return false; }
 bool any_dim(const PaddedNode&, std::size_t, std::size_t) { return true; }
 
-constexpr std::array<PaddedOp, 4> rows_of_moves = {{
+constexpr std::array<PaddedOp, 5> rows_of_moves = {{
     {Op::slice, has_step_one, nothing_ignored, nullptr, rewrite_slice},
     {Op::pad, has_constant_value, ignored_by_pad, padded_pad, nullptr},
     {Op::concatenate, any_dim, nothing_ignored, nullptr, rewrite_concatenate},
+    {Op::dynamic_update_slice, no_dim, nothing_ignored, nullptr, rewrite_update},
     {Op::reverse, any_dim, nothing_ignored, nullptr, rewrite_reverse},
 }};
 

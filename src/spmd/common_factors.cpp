@@ -24,6 +24,7 @@ class Choice {
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       shares_.emplace_back(rule.factors.size());
       project(with_axes(axes[i]), layouts_[i], rule.factors, shares_.back());
+      keep_whole_what_has_no_factor(i, shapes[i]);
       elements_.push_back(element_count(shapes[i]));
       if (!shapes[i].empty()) tensors_.push_back(i);
       for (const FactorShare& share : shares_.back())
@@ -49,6 +50,17 @@ class Choice {
   const std::vector<TensorFactors>& layouts() const { return layouts_; }
 
  private:
+  /// A kernel's window may have no factor but one of size 1: its axes go elsewhere.
+  void keep_whole_what_has_no_factor(std::size_t tensor, const Shape& shape) {
+    for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+      const std::vector<int>& factors = layouts_[tensor][dim];
+      if (shape[dim] == 1 || factors.size() != 1 || factor_at(factors[0]).size != 1) continue;
+      FactorShare& own = shares_[tensor][static_cast<std::size_t>(factors[0])];
+      own.overflow.insert(own.overflow.end(), own.axes.begin(), own.axes.end());
+      own.axes.clear();
+    }
+  }
+
   Axes& chosen(int factor) { return chosen_[static_cast<std::size_t>(factor)]; }
   const Axes& chosen(int factor) const { return chosen_[static_cast<std::size_t>(factor)]; }
   const Factor& factor_at(int factor) const {

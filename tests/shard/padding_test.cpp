@@ -109,6 +109,23 @@ TEST_CASE("a sum so far is padded as it is and one from the end does not see the
   }
 }
 
+TEST_CASE("an update of a padded array starts where it fits without the padding") {
+  GraphMaker make;
+  const ValueId x = make.input("x", {10}, {}, placed({"model"}));
+  const ValueId update = make.input("u", {4}, {}, placed({""}));
+  const ValueId start = make.build.emit(Op::convert, {make.input("s", {}, {}, placed({}))},
+                                        {{"dtype", std::string("i32")}});
+  const ValueId y = make.build.emit(Op::dynamic_update_slice, {x, update, start});
+  make.output("y", y);
+  padded(make, {{x, 0, 4, "x", {}}});
+  CHECK(types(make, {x, y}) == "f32[12]\nf32[12]\n");
+  const Node& node = make.graph.node(make.graph.value(y).producer);
+  const Node& clamped = make.graph.node(make.graph.value(node.operands[2]).producer);
+  CHECK(clamped.op == Op::clamp);
+  const Node& most = make.graph.node(make.graph.value(clamped.operands[2]).producer);
+  CHECK(most.attributes.number("value") == 6);
+}
+
 TEST_CASE("a dim that an op needs whole cannot be padded and the op is named") {
   GraphMaker make;
   const ValueId x = make.input("x", {10, 4}, {}, placed({"model", ""}));

@@ -75,3 +75,14 @@ TEST_CASE("an op between two arrays follows the more split one") {
       spmd::choose_common_factors(rule, {{8, 8}, {8, 8}}, {axes("[{y}, {}]"), axes("[{x}, {y}]")});
   CHECK(common.tensors == std::vector<spmd::AxesPerDim>{axes("[{x}, {y}]"), axes("[{x}, {y}]")});
 }
+
+TEST_CASE("a kernel whose window no factor stands for is whole while the convolution runs") {
+  const Mesh mesh({{MeshAxis("x"), 2, {}}});
+  FactorRule rule;  // x[n], kernel[4] to [n]
+  rule.factors = {{8, FactorKind::permutation, false, true}, {1}};
+  rule.operands = {{{0}}, {{1}}};
+  rule.results = {{{0}}};
+  const std::vector<spmd::AxesPerDim> axes = {{{}}, {{mesh.full(0)}}, {{}}};
+  const auto common = spmd::choose_common_factors(rule, {{8}, {4}, {8}}, axes);
+  CHECK(common.tensors[1] == spmd::AxesPerDim{{}});
+}
