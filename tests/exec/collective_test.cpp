@@ -197,6 +197,30 @@ TEST_CASE("collective_permute gives each member its source's operand") {
   CHECK(run_collective(shape, operands) == Arrays{operands[2], operands[0], operands[0]});
 }
 
+TEST_CASE("a window gives each member its part of the whole and zeros beyond its ends") {
+  const TensorType part{DType::f32, {2, 3}}, window{DType::f32, {2, 5}};
+  CollectiveShape shape = shape_of(CollectiveKind::collective_permute, part, window, 3, 1);
+  shape.window = PartWindow{-1, 3, 5};
+  auto made = make_collective(shape);
+  const CollectiveWork& work = *std::get<std::unique_ptr<CollectiveWork>>(made);
+  Arrays operands, results(3, zeros(window));
+  std::vector<MemberPlace> places;
+  for (int m = 0; m < 3; ++m) {
+    const double x = 3 * m;
+    operands.push_back(tensor(part, {x, x + 1, x + 2, x + 10, x + 11, x + 12}));
+  }
+  for (std::size_t m = 0; m < 3; ++m) {
+    places.push_back({operands[m].bytes.data(), results[m].bytes.data()});
+  }
+  const std::vector<int> order{0, 1, 2};
+  REQUIRE(work.segment_count() == 1);
+  // The one in the middle sends an element of both rows to either side.
+  CHECK(work.run(0, places, order).elements == 3 * 4);
+  CHECK(numbers_of(results[0]) == std::vector<double>{0, 0, 1, 2, 3, 0, 10, 11, 12, 13});
+  CHECK(numbers_of(results[1]) == std::vector<double>{2, 3, 4, 5, 6, 12, 13, 14, 15, 16});
+  CHECK(numbers_of(results[2]) == std::vector<double>{5, 6, 7, 8, 0, 15, 16, 17, 18, 0});
+}
+
 TEST_CASE("a permute on a mesh takes each piece from a device that has it") {
   const Mesh mesh = make_mesh_of({{"x", 2}, {"y", 2}});
   Collective collective;
