@@ -9,7 +9,9 @@
 #include "base/log.h"
 #include "check/typing_choices.h"
 #include "model/arrays_model.h"
+#include "shard/build_on.h"
 #include "shard/folding.h"
+#include "shard/is_typed.h"
 #include "shard/resolve_state.h"
 #include "spmd/unfold.h"
 
@@ -23,7 +25,7 @@ void log_program(const Program& program, std::size_t nodes) {
 
 /// Explicit mode: a value without a type is reported with the choices there are.
 void check_types(const Graph& graph, const RulesConfig& rules, const Mesh& mesh) {
-  if (!mesh.has(AxisType::explicit_types)) return;
+  if (!is_typed(graph, mesh)) return;
   const GraphTypes types = graph_types(graph, rules, mesh);
   if (!types.mistakes.empty()) throw Error(typing_diagnostics(graph, types));
 }
@@ -84,7 +86,10 @@ bool plan_folded_model(Plan& plan, const ModelConfig& config, const RulesConfig&
   std::vector<Graph> wide_apply;
   std::vector<Graph> wide_step;
   for (const Iteration& fold : model.folded) {
-    Model wide = build_model(config, {true, fold.repeat});
+    BuildOptions options = options_on(plan.mesh);
+    options.fold = true;
+    options.widened = fold.repeat;
+    Model wide = build_model(config, options);
     wide_apply.push_back(std::move(wide.apply));
     if (wide.train_step) wide_step.push_back(std::move(*wide.train_step));
   }
@@ -105,7 +110,9 @@ enum class Folding { done, nothing_to_fold, failed };
 /// A mistake in the files is left to be found when everything is written out.
 Folding try_folded(Plan& plan, const ModelConfig& config, const RulesConfig& rules) {
   try {
-    plan.model = build_model(config, {true, -1});
+    BuildOptions options = options_on(plan.mesh);
+    options.fold = true;
+    plan.model = build_model(config, options);
     if (plan.model.folded.empty()) return Folding::nothing_to_fold;
     return plan_folded_model(plan, config, rules) ? Folding::done : Folding::failed;
   } catch (const Error&) {
@@ -139,7 +146,7 @@ void plan_functions(Plan& plan, const ModelConfig& config, const RulesConfig& ru
                     const StageDump& dump) {
   const Folding folding = fold ? try_folded(plan, config, rules) : Folding::failed;
   if (folding == Folding::done) return;
-  if (folding == Folding::failed) plan.model = build_model(config);
+  if (folding == Folding::failed) plan.model = build_model(config, options_on(plan.mesh));
   plan.train_step.reset();
   if (plan.model.train_step) {
     plan.train_step =

@@ -3,6 +3,8 @@
 #include "check/typing_choices.h"
 #include "cli/layer_edit.h"
 #include "cli/pipeline.h"
+#include "shard/build_on.h"
+#include "shard/is_typed.h"
 #include "shard/sharded_graph.h"
 
 namespace shard {
@@ -12,9 +14,9 @@ std::string suggested_edit(const Options& options, Sources& sources) {
   require_program(input, "suggest an edit for");
   const RulesConfig rules = read_rules_input(options.arguments[1], options, sources);
   const Mesh mesh = make_mesh(rules);
-  const Graph graph = build_model(input.config).apply;
+  const Graph graph = build_model(input.config, options_on(mesh)).apply;
   const GraphTypes types = graph_types(graph, rules, mesh);
-  if (!mesh.has(AxisType::explicit_types)) {
+  if (!is_typed(graph, mesh)) {
     return "nothing to suggest: the mesh has no axes of type explicit\n";
   }
   if (types.mistakes.empty()) return "nothing to suggest: every value has a type\n";

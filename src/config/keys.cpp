@@ -123,6 +123,20 @@ constexpr std::array<ValueKindRow, static_cast<std::size_t>(ValueKind::count_)> 
      R"({"type": "array", "items": {"$ref": "#/$defs/forbidden_collective"}})"},
     {ValueKind::required_specs, "a list of {path, spec}", takes_list,
      R"({"type": "array", "items": {"$ref": "#/$defs/required_spec"}})"},
+    {ValueKind::integer, "a whole number", takes_scalar, R"({"type": "integer"})"},
+    {ValueKind::integers, "a whole number or a list of them", takes_scalar | takes_list,
+     R"({"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]})"},
+    {ValueKind::shape, "a list of dims such as [batch, heads, head_dim=8]", takes_list,
+     R"({"type": "array", "items": {"type": ["string", "integer"]}})"},
+    {ValueKind::padding, "same, valid, or a list of [before, behind]", takes_scalar | takes_list,
+     R"({"anyOf": [{"enum": ["same", "valid"]}, {"type": "array", "items":)"
+     R"( {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "integer"}}}]})"},
+    {ValueKind::pairs, "a list of pairs of whole numbers", takes_list,
+     R"({"type": "array", "items":)"
+     R"( {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "integer"}}})"},
+    {ValueKind::spec_or_specs, "a spec for all, or a list of specs of mesh axes",
+     takes_scalar | takes_list,
+     R"({"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/$defs/spec"}}]})"},
 }};
 
 constexpr bool rows_in_enum_order() {

@@ -65,6 +65,12 @@ enum class ValueKind {
   job_sizes,
   forbidden_collectives,
   required_specs,
+  integer,
+  integers,
+  shape,
+  padding,
+  pairs,
+  spec_or_specs,
   count_,
 };
 
@@ -133,6 +139,10 @@ std::span<const KeyTable> layer_tables();
 const KeyTable& generic_layer_table();
 /// Those of them that have an inside: norms, attention, experts ...
 std::span<const KeyTable> named_block_tables();
+/// Those that are ops with keys of their own: reshape, slice, sort, conv ...
+std::span<const KeyTable> op_layer_tables();
+/// Those that stand in manual regions.
+std::span<const KeyTable> collective_tables();
 /// The keys that a call of a block of the file takes beside the block's arguments.
 const KeyTable& block_call_table();
 

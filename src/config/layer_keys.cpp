@@ -112,6 +112,36 @@ constexpr std::array<KeyRow, 3> region_rows = {{
 }};
 constexpr auto auto_axes_rows = joined(region_rows, place_in_chain);
 
+constexpr std::array<KeyRow, 4> typed_region_rows = {{
+    {.name = "axes", .kind = names, .help = "mesh axes; default: all of the mesh"},
+    {.name = "in_sharding",
+     .kind = spec_or_specs,
+     .help = "how the inputs are split inside, one spec or one for each; default: whole"},
+    {.name = "out_sharding", .kind = spec, .help = "placement of the result outside"},
+    {.name = "layers", .kind = layers, .help = "the layers inside", .is_required = true},
+}};
+constexpr auto explicit_axes_rows = joined(typed_region_rows, place_in_chain);
+
+constexpr std::array<KeyRow, 5> manual_own_rows = {{
+    {.name = "axes", .kind = names, .help = "mesh axes; default: all of the mesh"},
+    {.name = "in_specs",
+     .kind = spec_or_specs,
+     .help = "how the inputs are cut, one spec or one for each",
+     .is_required = true},
+    {.name = "out_specs",
+     .kind = spec_or_specs,
+     .help = "how the results are put together, one spec or one for each",
+     .is_required = true},
+    {.name = "into",
+     .kind = names,
+     .help = "the values inside that are results; default: the last one"},
+    {.name = "layers",
+     .kind = layers,
+     .help = "what each device does with its part",
+     .is_required = true},
+}};
+constexpr auto manual_rows = joined(manual_own_rows, place_in_chain);
+
 constexpr std::array<KeyRow, 1> order = {{
     {.name = "dims", .kind = dims, .help = "the dims in their new order", .is_required = true},
 }};
@@ -140,10 +170,7 @@ constexpr std::array<KeyRow, 3> op_arguments = {{
 }};
 constexpr auto generic_rows = joined(common_rows, op_arguments);
 
-constexpr std::string_view later_layer = "build it from dense, dot, let and the elementwise ops";
-constexpr std::string_view later_mode = "leave it out: all mesh axes are of type auto";
-
-constexpr std::array<KeyTable, 22> layers_known = {{
+constexpr std::array<KeyTable, 19> layers_known = {{
     {"dense", "layer 'dense'", "x @ kernel + bias", dense_rows, "features"},
     {"dot", "layer 'dot'", "x @ kernel, or the product of two values", dot_rows, "features"},
     {"constrain", "layer 'constrain'", "asks for a placement", placement_rows, "spec"},
@@ -160,12 +187,10 @@ constexpr std::array<KeyTable, 22> layers_known = {{
     {"reduce_max", "layer 'reduce_max'", "maxima over dims", reduction_rows, "dims"},
     {"reduce_min", "layer 'reduce_min'", "minima over dims", reduction_rows, "dims"},
     {"reduce_prod", "layer 'reduce_prod'", "products over dims", reduction_rows, "dims"},
-    {"conv", "layer 'conv'", "convolution", {}, "", later_layer},
-    {"dropout", "layer 'dropout'", "dropout", {}, "", later_layer},
-    {"einsum", "layer 'einsum'", "einsum", {}, "", later_layer},
     {"auto_axes", "layer 'auto_axes'", "layers whose axes are left to propagation", auto_axes_rows},
-    {"explicit_axes", "layer 'explicit_axes'", "axes checked by types", {}, "", later_mode},
-    {"manual", "layer 'manual'", "a program per device", {}, "", later_mode},
+    {"explicit_axes", "layer 'explicit_axes'", "layers whose axes are checked by types",
+     explicit_axes_rows},
+    {"manual", "layer 'manual'", "a program per device, with collectives by name", manual_rows},
 }};
 
 }  // namespace
@@ -173,7 +198,9 @@ constexpr std::array<KeyTable, 22> layers_known = {{
 std::span<const KeyTable> layer_tables() {
   static const std::vector<KeyTable> all = [] {
     std::vector<KeyTable> tables(layers_known.begin(), layers_known.end());
-    tables.insert(tables.end(), named_block_tables().begin(), named_block_tables().end());
+    for (const auto& more : {named_block_tables(), op_layer_tables(), collective_tables()}) {
+      tables.insert(tables.end(), more.begin(), more.end());
+    }
     return tables;
   }();
   return all;

@@ -34,7 +34,7 @@ void set_expression(LayerConfig& layer, const TextNode& node, Location, ReadCont
   }
 }
 
-constexpr std::array<SetterRow, 24> setters = {{
+constexpr std::array<SetterRow, 25> setters = {{
     {"name",
      [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {
        layer.name = read_identifier(node, "'name'", context.diagnostics).value_or("");
@@ -90,6 +90,10 @@ constexpr std::array<SetterRow, 24> setters = {{
     {"dims",
      [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {
        layer.dims = read_names(node, "'dims'", context.diagnostics);
+     }},
+    {"dim",
+     [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {
+       layer.dims = read_names(node, "'dim'", context.diagnostics);
      }},
     {"keep_dims",
      [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {

@@ -73,6 +73,12 @@ struct RenamedLabel {
   Location at;
 };
 
+/// A dim of a shape that a layer asks for: `batch`, `8`, `rest=8`, `heads=kv_heads`.
+struct ShapeDim {
+  CountConfig size;
+  std::string label;  ///< empty for a bare number
+};
+
 struct LayerConfig;
 
 struct RepeatConfig {
@@ -118,7 +124,13 @@ struct LayerConfig {
   std::vector<std::pair<std::string, bool>> flags;
   std::vector<std::pair<std::string, std::string>> words;
   std::vector<std::pair<std::string, InitConfig>> inits;
-  std::vector<RenamedLabel> names;  ///< labels of the block by other names
+  /// Whole numbers of ops, by key; one that is no list is a list of one.
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> lists;
+  std::vector<ShapeDim> shape;        ///< of `reshape`
+  std::vector<std::string> into;      ///< names that the results of an op get: `split`, `top_k`
+  std::vector<SpecConfig> in_specs;   ///< of `manual` and `explicit_axes`: one for all, or each
+  std::vector<SpecConfig> out_specs;  ///< of `manual`
+  std::vector<RenamedLabel> names;    ///< labels of the block by other names
   std::vector<std::pair<std::string, SpecConfig>> constrain;  ///< placements by value of the block
   /// Of a call of a block of the file: all declared. Of any other word: the keys that no table
   /// knows, or "" for a bare one; a value that is no count is 0 with its text as label.

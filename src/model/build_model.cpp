@@ -200,10 +200,18 @@ TrainStart build_apply(Model& model, const ModelConfig& config, const BuildOptio
 }
 
 /// What a step over parts of the batch starts from: the forward function of one part.
-TrainStart build_part(const ModelConfig& config, Diagnostics& diagnostics) {
+TrainStart build_part(const ModelConfig& config, const BuildOptions& options,
+                      Diagnostics& diagnostics) {
   const auto small = with_small_batch(config, diagnostics);
   Model part;
-  return small ? build_apply(part, *small, {}, diagnostics) : TrainStart{};
+  return small ? build_apply(part, *small, options, diagnostics) : TrainStart{};
+}
+
+/// Every iteration for itself.
+BuildOptions written_out(const BuildOptions& options) {
+  BuildOptions plain;
+  plain.mesh_axes = options.mesh_axes;
+  return plain;
 }
 
 /// NNX keeps the step in the optimizer, which flattens behind the model.
@@ -239,9 +247,10 @@ Model build_model(const ModelConfig& config, const BuildOptions& options) {
   TrainStart start;
   const bool in_parts = config.train && config.train->microbatches > 1;
   // A loop over parts of the batch has no iterations that stand for several.
-  if (ends) start = build_apply(model, config, in_parts ? BuildOptions{} : options, diagnostics);
+  if (ends)
+    start = build_apply(model, config, in_parts ? written_out(options) : options, diagnostics);
   throw_if_errors(diagnostics);
-  if (in_parts) start = build_part(config, diagnostics);
+  if (in_parts) start = build_part(config, written_out(options), diagnostics);
   throw_if_errors(diagnostics);
   if (config.train) add_train_step(model, config, std::move(start), diagnostics);
   throw_if_errors(diagnostics);

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/nearest.h"
 #include "model/composer.h"
+#include "model/expression_calls.h"
 #include "model/layer_kinds.h"
 
 namespace shard {
@@ -67,11 +68,18 @@ ValueId binary(Lowering& lowering, Op op, const Operand& left, const Operand& ri
 
 Operand spoiled() { return Operand::array(ValueId::none); }
 
+/// Layers that are an op and whose calls `CallReader` builds itself.
+bool is_built_here(const LayerKind& kind) {
+  constexpr std::array<LowerLayer, 5> built = {lower_dot, lower_elementwise, lower_reduction,
+                                               lower_transpose, lower_convert};
+  return std::find(built.begin(), built.end(), kind.lower) != built.end();
+}
+
 /// Arguments of one call of an expression, by position and by key.
 class CallReader {
  public:
   CallReader(Lowering& lowering, const Scope& scope, const Expression& call)
-      : lowering_(lowering), call_(call) {
+      : lowering_(lowering), scope_(scope), call_(call) {
     for (const Expression& argument : call.arguments) {
       operands_.push_back(evaluate(lowering, scope, argument));
     }
@@ -83,7 +91,10 @@ class CallReader {
     const bool is_softmax =
         kind != nullptr && (kind->lower == lower_softmax || kind->lower == lower_log_softmax);
     if (is_softmax) return softmax(kind->lower == lower_log_softmax, kind->keys);
-    if (!op || kind == nullptr || kind->lower == lower_constrain) return unknown();
+    if (kind != nullptr && is_callable_layer(call_.text)) {
+      return Operand::array(call_layer(lowering_, scope_, call_, *kind, operands_));
+    }
+    if (!op || kind == nullptr || !is_built_here(*kind)) return unknown();
     if (!read_keywords(kind->keys)) return spoiled();
     if (kind->lower == lower_dot) return product();
     if (kind->lower == lower_elementwise) {
@@ -116,8 +127,8 @@ class CallReader {
     std::vector<std::string> known;
     for (const LayerKind& kind : layer_kinds()) {
       const bool is_softmax = kind.lower == lower_softmax || kind.lower == lower_log_softmax;
-      const bool is_op = op_named(kind.word) && kind.lower != lower_constrain;
-      if (is_op || is_softmax) known.emplace_back(kind.word);
+      const bool is_op = op_named(kind.word) && is_built_here(kind);
+      if (is_op || is_softmax || is_callable_layer(kind.word)) known.emplace_back(kind.word);
     }
     lowering_.diagnostics.error("unknown-op", call_.at, "there is no op '" + call_.text + "'",
                                 did_you_mean(call_.text, known, "ops"));
@@ -227,6 +238,7 @@ class CallReader {
   }
 
   Lowering& lowering_;
+  const Scope& scope_;
   const Expression& call_;
   std::vector<Operand> operands_;
   std::vector<std::string> dims_;

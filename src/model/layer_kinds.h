@@ -99,6 +99,28 @@ ValueId lower_swiglu(Lowering& lowering, LayerCall& call);
 ValueId lower_geglu(Lowering& lowering, LayerCall& call);
 ValueId lower_mlp(Lowering& lowering, LayerCall& call);
 ValueId lower_moe(Lowering& lowering, LayerCall& call);
+ValueId lower_explicit_axes(Lowering& lowering, LayerCall& call);
+ValueId lower_manual(Lowering& lowering, LayerCall& call);
+ValueId lower_collective(Lowering& lowering, LayerCall& call);
+ValueId lower_reshape(Lowering& lowering, LayerCall& call);
+ValueId lower_slice(Lowering& lowering, LayerCall& call);
+ValueId lower_reverse(Lowering& lowering, LayerCall& call);
+ValueId lower_concatenate(Lowering& lowering, LayerCall& call);
+ValueId lower_split(Lowering& lowering, LayerCall& call);
+ValueId lower_pad(Lowering& lowering, LayerCall& call);
+ValueId lower_take(Lowering& lowering, LayerCall& call);
+ValueId lower_take_along(Lowering& lowering, LayerCall& call);
+ValueId lower_one_hot(Lowering& lowering, LayerCall& call);
+ValueId lower_where(Lowering& lowering, LayerCall& call);
+ValueId lower_cumulative(Lowering& lowering, LayerCall& call);
+ValueId lower_arg_extremum(Lowering& lowering, LayerCall& call);
+ValueId lower_sort(Lowering& lowering, LayerCall& call);
+ValueId lower_top_k(Lowering& lowering, LayerCall& call);
+ValueId lower_reduce_mean(Lowering& lowering, LayerCall& call);
+ValueId lower_logsumexp(Lowering& lowering, LayerCall& call);
+ValueId lower_einsum(Lowering& lowering, LayerCall& call);
+ValueId lower_conv(Lowering& lowering, LayerCall& call);
+ValueId lower_pool(Lowering& lowering, LayerCall& call);
 ValueId lower_elementwise(Lowering& lowering, LayerCall& call);
 
 }  // namespace shard

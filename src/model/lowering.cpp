@@ -13,16 +13,6 @@
 namespace shard {
 namespace {
 
-/// JAX's lattice for the dtypes we have: integers below floats; the two 16-bit floats meet in f32.
-DType promoted(DType a, DType b) {
-  if (a == b) return a;
-  const DTypeInfo& left = info(a);
-  const DTypeInfo& right = info(b);
-  if (left.is_float != right.is_float) return left.is_float ? a : b;
-  if (left.bytes != right.bytes) return left.bytes > right.bytes ? a : b;
-  return left.is_float ? DType::f32 : DType::i64;
-}
-
 std::size_t entries_of(const SpecConfig& spec) {
   if (const LogicalSpec* logical = spec.logical()) return logical->names.size();
   if (const PartitionSpec* mesh = spec.mesh()) return mesh->entries.size();
@@ -38,6 +28,15 @@ SpecConfig placed_by_labels(const std::vector<std::string>& labels, const Locati
 }
 
 }  // namespace
+
+DType promoted(DType a, DType b) {
+  if (a == b) return a;
+  const DTypeInfo& left = info(a);
+  const DTypeInfo& right = info(b);
+  if (left.is_float != right.is_float) return left.is_float ? a : b;
+  if (left.bytes != right.bytes) return left.bytes > right.bytes ? a : b;
+  return left.is_float ? DType::f32 : DType::i64;
+}
 
 Lowering::Lowering(const ModelConfig& model_config, const BuildOptions& build_options, Graph& graph,
                    Diagnostics& messages)
@@ -177,11 +176,12 @@ ValueId Lowering::constrained(ValueId value, const SpecConfig& spec, PlacementAs
   return emit(Op::constrain, {value}, std::move(attributes));
 }
 
-ValueId Lowering::entered(ValueId value, const std::vector<std::string>& axes, const Location& at) {
+ValueId Lowering::entered(ValueId value, const std::vector<std::string>& axes, PlacementAsk ask,
+                          const SpecConfig& spec) {
   std::string names;
   for (const std::string& axis : axes) names += (names.empty() ? "" : ",") + axis;
-  Attributes attributes{{"placement", placement_index(SpecConfig{{}, at})}};
-  attributes.set("asks", static_cast<std::int64_t>(PlacementAsk::enter_auto));
+  Attributes attributes{{"placement", placement_index(spec)}};
+  attributes.set("asks", static_cast<std::int64_t>(ask));
   attributes.set("axes", std::move(names));
   return emit(Op::constrain, {value}, std::move(attributes));
 }

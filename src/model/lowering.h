@@ -18,6 +18,11 @@
 
 namespace shard {
 
+class ManualBody;
+
+/// JAX's lattice for the dtypes we have: integers below floats; the two 16-bit floats meet in f32.
+DType promoted(DType a, DType b);
+
 /// What a layer asks for when it makes a parameter.
 struct ParameterRequest {
   std::string path;  ///< without `params/`
@@ -83,8 +88,10 @@ class Lowering {
   /// `constrain-size`.
   ValueId constrained(ValueId value, const SpecConfig& spec,
                       PlacementAsk ask = PlacementAsk::constraint);
-  /// The value inside a region whose `axes` (all where there are none) are of type auto.
-  ValueId entered(ValueId value, const std::vector<std::string>& axes, const Location& at);
+  /// The value inside a region whose `axes` (all where there are none) are of another type: `ask`
+  /// is `enter_auto` or `enter_explicit`, and `spec` how the value is split there.
+  ValueId entered(ValueId value, const std::vector<std::string>& axes, PlacementAsk ask,
+                  const SpecConfig& spec);
 
   /// Makes a leaf and returns its value here (inside scanned loops: this iteration's slice).
   ValueId parameter(ParameterRequest request);
@@ -116,6 +123,7 @@ class Lowering {
   std::vector<ValueId> leaf_values;                     ///< their values as graph inputs
   std::vector<LoopFrame*> frames;                       ///< scanned loops around, outermost first
   std::vector<ValueId> losses;                          ///< scalars that layers add to the loss
+  ManualBody* manual = nullptr;                         ///< the manual region being built, if any
   std::unordered_map<std::string, SharedTable> tables;  ///< by the full name of their layer
   std::vector<BlockPart> parts;   ///< what named blocks have inside, if the options ask for it
   int repeats = 0;                ///< unrolled repeats so far

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/model_config.h"
@@ -72,6 +73,8 @@ struct BuildOptions {
   /// can be seen how things go on from one to the next; -1 for none.
   int widened = -1;
   bool lists_parts = false;  ///< fills `Model::parts`
+  /// The mesh, in its order: manual regions see a device's part. Empty where there is none.
+  std::vector<std::pair<std::string, std::int64_t>> mesh_axes{};
 };
 
 /// Builds both functions. Throws `Error` with every mistake found, each once: `unknown-layer`,

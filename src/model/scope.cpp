@@ -25,8 +25,9 @@ struct ModuleWords {
   std::string_view linen;  ///< the class
   std::string_view nnx;    ///< an attribute of that class
 };
-constexpr std::array<ModuleWords, 10> module_words = {{
+constexpr std::array<ModuleWords, 11> module_words = {{
     {"dense", "Dense", "linear"},
+    {"conv", "Conv", "conv"},
     {"embedding", "Embed", "embed"},
     {"position_embedding", "PositionEmbedding", "position_embedding"},
     {"rms_norm", "RMSNorm", "rms_norm"},

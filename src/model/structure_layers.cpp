@@ -72,14 +72,10 @@ ValueId lower_parallel(Lowering& lowering, LayerCall& call) {
   return sum;
 }
 
-ValueId lower_auto_axes(Lowering& lowering, LayerCall& call) {
-  std::vector<ValueId> inside;
-  for (const ValueId input : call.inputs) {
-    if (input == ValueId::none) return ValueId::none;
-    lowering.builder.origin.name = lowering.builder.graph().value(input).name;
-    inside.push_back(lowering.entered(input, call.layer.mesh_axes, call.layer.at));
-  }
-  // Inside, the inputs' names mean the values that came in.
+namespace {
+
+/// The layers inside a region, where the inputs' names mean the values that came in.
+ValueId region(Lowering& lowering, LayerCall& call, const std::vector<ValueId>& inside) {
   for (std::size_t k = 0; k < call.layer.of.size(); ++k) {
     call.scope.bind(call.layer.of[k], inside[k]);
   }
@@ -89,6 +85,48 @@ ValueId lower_auto_axes(Lowering& lowering, LayerCall& call) {
     call.scope.bind(call.layer.of[k], call.inputs[k]);
   }
   return call.scope.running;
+}
+
+ValueId entered(Lowering& lowering, const LayerCall& call, ValueId input, PlacementAsk ask,
+                const SpecConfig& spec) {
+  if (input == ValueId::none) return input;
+  lowering.builder.origin.name = lowering.builder.graph().value(input).name;
+  lowering.builder.origin.at = call.layer.at;
+  return lowering.entered(input, call.layer.mesh_axes, ask, spec);
+}
+
+}  // namespace
+
+ValueId lower_auto_axes(Lowering& lowering, LayerCall& call) {
+  std::vector<ValueId> inside;
+  for (const ValueId input : call.inputs) {
+    inside.push_back(
+        entered(lowering, call, input, PlacementAsk::enter_auto, SpecConfig{{}, call.layer.at}));
+    if (inside.back() == ValueId::none) return ValueId::none;
+  }
+  return region(lowering, call, inside);
+}
+
+ValueId lower_explicit_axes(Lowering& lowering, LayerCall& call) {
+  const std::vector<SpecConfig>& specs = call.layer.in_specs;
+  if (specs.size() > 1 && specs.size() != call.inputs.size()) {
+    lowering.diagnostics.error("wrong-argument-count", call.layer.at,
+                               "explicit_axes has " + std::to_string(specs.size()) +
+                                   " specs in in_sharding for " +
+                                   std::to_string(call.inputs.size()) + " inputs",
+                               "one spec for all of them, or one for each");
+    return ValueId::none;
+  }
+  std::vector<ValueId> inside;
+  for (std::size_t k = 0; k < call.inputs.size(); ++k) {
+    const SpecConfig whole{PartitionSpec{}, call.layer.at};
+    const SpecConfig& spec = specs.empty() ? whole : specs[specs.size() == 1 ? 0 : k];
+    inside.push_back(entered(lowering, call, call.inputs[k], PlacementAsk::enter_explicit, spec));
+    if (inside.back() == ValueId::none) return ValueId::none;
+  }
+  const ValueId result = region(lowering, call, inside);
+  return entered(lowering, call, result, PlacementAsk::leave_explicit,
+                 SpecConfig{{}, call.layer.at});
 }
 
 }  // namespace shard

@@ -76,8 +76,9 @@ std::string op_word(const Graph& graph, NodeId node) {
 
 /// What a `constrain` node is in the model file.
 std::string ask_word(const Graph& graph, NodeId node) {
-  constexpr std::array<std::string_view, 5> words = {"constraint", "out_sharding", "reshard",
-                                                     "auto_axes", "out_sharding"};
+  constexpr std::array<std::string_view, 9> words = {"constraint", "out_sharding", "reshard",
+                                                     "auto_axes",  "out_sharding", "explicit_axes",
+                                                     "leaving",    "in_specs",     "manual"};
   if (node == NodeId::none) return std::string(words.front());
   return std::string(words[static_cast<std::size_t>(ask_of(graph.node(node).attributes))]);
 }

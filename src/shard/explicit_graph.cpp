@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "base/check.h"
 #include "model/placement_ask.h"
 #include "shard/explicit_op_rows.h"
+#include "shard/is_typed.h"
 #include "shard/named_sharding.h"
 
 namespace shard {
@@ -192,7 +194,20 @@ class GraphTyper {
       case PlacementAsk::reshard:
         return set(result, ask("reshard", node, operand, region), region);
       case PlacementAsk::enter_auto:
-        return set(result, operand, enter(node, region));
+        return set(result, operand, enter(node, region, AxisType::automatic));
+      case PlacementAsk::enter_explicit: {
+        const int inner = enter(node, region, AxisType::explicit_types);
+        return set(result, ask("reshard", node, operand, inner), inner);
+      }
+      case PlacementAsk::leave_explicit: {
+        const int outer = std::max(0, regions_[static_cast<std::size_t>(region)].outer);
+        return set(result, seen_in(mesh_in(outer), operand), outer);
+      }
+      case PlacementAsk::enter_manual:
+        check_in_specs(node, operand, mesh_in(region));
+        return set(result, operand, region);
+      case PlacementAsk::manual:
+        return set(result, in_manual(node, operand, mesh_in(region)), region);
       case PlacementAsk::leave_auto: {
         const int outer = std::max(0, regions_[static_cast<std::size_t>(region)].outer);
         return set(result, ask("reshard", node, operand, outer), outer);
@@ -211,21 +226,73 @@ class GraphTyper {
     return type_op({mesh_in(region), op, {operand}, {}, &spec_of(node)}).front();
   }
 
+  /// The written entries; nothing for a dim that is left as it is.
+  std::vector<std::optional<TypeEntry>> written_entries(const Node& node, const Mesh& mesh,
+                                                        std::size_t rank) const {
+    const PartitionSpec* spec =
+        graph_.placements[static_cast<std::size_t>(node.attributes.integer("placement"))].mesh();
+    std::vector<std::optional<TypeEntry>> entries(rank, TypeEntry{});
+    for (std::size_t dim = 0; spec != nullptr && dim < spec->entries.size(); ++dim) {
+      if (spec->entries[dim].is_unconstrained) entries[dim].reset();
+      for (const MeshAxis& axis : spec->entries[dim].axes) {
+        entries[dim]->push_back(mesh.find(axis).value());
+      }
+    }
+    return entries;
+  }
+
+  /// Axes of type Explicit are never resharded on the way into a manual region.
+  void check_in_specs(const Node& node, const ShardedType& operand, const Mesh& mesh) const {
+    const auto entries = written_entries(node, mesh, operand.rank());
+    const std::string manual = "," + node.attributes.text("axes") + ",";
+    const auto is_manual = [&](int axis) {
+      const std::string& name = mesh.axes()[static_cast<std::size_t>(axis)].name.text();
+      return manual.find("," + name + ",") != manual.npos;
+    };
+    for (std::size_t dim = 0; dim < operand.rank(); ++dim) {
+      TypeEntry has, wants;
+      std::copy_if(operand.entries[dim].begin(), operand.entries[dim].end(),
+                   std::back_inserter(has), is_manual);
+      for (const int axis : entries[dim].value_or(TypeEntry{})) {
+        if (mesh.type(axis) == AxisType::explicit_types) wants.push_back(axis);
+      }
+      if (has == wants) continue;
+      refuse(RefusalKind::in_specs,
+             "in_specs passed to shard_map: " + to_string(spec_of(node)) +
+                 " does not match the specs of the input: " + to_string(type_spec(mesh, operand)));
+    }
+  }
+
+  /// The type with the written entries; a move inside a manual region is asked for.
+  static ShardedType with_entries(const Mesh& mesh, const ShardedType& operand,
+                                  const std::vector<std::optional<TypeEntry>>& written) {
+    TypeEntries entries = operand.entries;
+    for (std::size_t dim = 0; dim < entries.size(); ++dim) {
+      if (written[dim]) entries[dim] = *written[dim];
+    }
+    return make_type(mesh, operand.element, operand.shape, std::move(entries), operand.unreduced,
+                     operand.reduced);
+  }
+
+  ShardedType in_manual(const Node& node, const ShardedType& operand, const Mesh& mesh) const {
+    return with_entries(mesh, operand, written_entries(node, mesh, operand.rank()));
+  }
+
   static void check_names(const std::string& names, const Mesh& mesh) {
     for (std::size_t start = 0; start < names.size();) {
       const std::size_t end = std::min(names.find(',', start), names.size());
       const std::string name = names.substr(start, end - start);
       if (!mesh.find(MeshAxis(name))) {
         refuse(RefusalKind::unknown_axis,
-               "axis " + name + " of auto_axes is not found in mesh: " + to_string(mesh));
+               "axis " + name + " of the region is not found in mesh: " + to_string(mesh));
       }
       start = end + 1;
     }
   }
 
   /// One region per place in the file, however often its layers are built.
-  int enter(const Node& node, int outer) {
-    const auto [found, is_new] = entered_.try_emplace({node.attributes.text("axes"), outer},
+  int enter(const Node& node, int outer, AxisType type) {
+    const auto [found, is_new] = entered_.try_emplace({node.attributes.text("axes"), type, outer},
                                                       static_cast<int>(regions_.size()));
     if (!is_new) return found->second;
     std::vector<MeshAxisInfo> axes = mesh_in(outer).axes();
@@ -233,7 +300,7 @@ class GraphTyper {
     check_names(node.attributes.text("axes"), mesh_in(outer));
     for (MeshAxisInfo& axis : axes) {
       const bool is_named = names.find("," + axis.name.text() + ",") != names.npos;
-      if (names == ",," || is_named) axis.type = AxisType::automatic;
+      if (names == ",," || is_named) axis.type = type;
     }
     typed_.meshes.emplace_back(std::move(axes));
     regions_.push_back({static_cast<int>(typed_.meshes.size()) - 1, outer});
@@ -293,10 +360,18 @@ class GraphTyper {
   GraphTypes typed_;
   std::vector<ModeRegion> regions_;  ///< [0] is the graph itself
   std::vector<int> region_of_;       ///< by ValueId
-  std::map<std::pair<std::string, int>, int> entered_;
+  std::map<std::tuple<std::string, AxisType, int>, int> entered_;
 };
 
 }  // namespace
+
+bool is_typed(const Graph& graph, const Mesh& mesh) {
+  return mesh.has(AxisType::explicit_types) ||
+         std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+           return node.op == Op::constrain &&
+                  ask_of(node.attributes) == PlacementAsk::enter_explicit;
+         });
+}
 
 GraphTypes type_graph(const Graph& graph, const Mesh& mesh, const std::vector<Sharding>& inputs,
                       const std::vector<PartitionSpec>& placements) {

@@ -80,6 +80,32 @@ Parameters gather_parameters(const Attributes& attributes) {
                           {"index_vector_dim", attributes.integer("index_vector_dim")}}}};
 }
 
+/// The letters of the dims: batch and features, then a digit for each spatial one.
+std::string layout_letters(const std::vector<std::int64_t>& dims, std::string_view first_two) {
+  std::string letters(dims.size(), ' ');
+  for (std::size_t role = 0; role < dims.size(); ++role) {
+    letters[static_cast<std::size_t>(dims[role])] =
+        role < 2 ? first_two[role] : static_cast<char>('0' + (role - 2));
+  }
+  return letters;
+}
+
+Parameters convolution_parameters(const Attributes& attributes) {
+  const std::vector<std::int64_t>& low = attributes.integers("low");
+  Parameter::List padding;
+  for (std::size_t k = 0; k < low.size(); ++k) {
+    padding.emplace_back(std::vector<std::int64_t>{low[k], attributes.integers("high")[k]});
+  }
+  return {{"window_strides", attributes.integers("strides")},
+          {"padding", std::move(padding)},
+          {"lhs_dilation", attributes.integers("lhs_dilation")},
+          {"rhs_dilation", attributes.integers("rhs_dilation")},
+          {"dimension_numbers",
+           Parameter::List{layout_letters(attributes.integers("lhs_dims"), "NC"),
+                           layout_letters(attributes.integers("rhs_dims"), "OI"),
+                           layout_letters(attributes.integers("out_dims"), "NC")}}};
+}
+
 constexpr OpTyping op_rows[] = {
     {"dot", "lax.dot_general", dot_parameters, true},
     {"ragged_dot", "lax.ragged_dot"},
@@ -113,6 +139,7 @@ constexpr OpTyping op_rows[] = {
     {"dynamic_slice", "lax.dynamic_slice", dynamic_slice_parameters},
     {"dynamic_update_slice", "lax.dynamic_update_slice"},
     {"gather", "lax.gather", gather_parameters, true},
+    {"convolution", "lax.conv_general_dilated", convolution_parameters, true},
 };
 
 /// The entry of a factor, from every operand dim that is this factor alone.

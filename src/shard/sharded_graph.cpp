@@ -6,6 +6,7 @@
 #include "model/placement_ask.h"
 #include "shard/axes.h"
 #include "shard/boundary.h"
+#include "shard/is_typed.h"
 #include "shard/padding.h"
 #include "shard/path_rules.h"
 #include "shard/propagate.h"
@@ -40,7 +41,7 @@ class Placement {
 
   /// What the types of the inputs make of the forward values.
   GraphTypes types(const Mesh& mesh) const {
-    if (!mesh.has(AxisType::explicit_types)) return {};
+    if (!is_typed(graph_, mesh)) return {};
     std::vector<Sharding> inputs;
     for (const GraphInput& input : graph_.inputs) {
       inputs.push_back(given.values[index_of(input.value)]);
@@ -178,7 +179,7 @@ class Placement {
 
   ValueReasons place_constraint(const Node& node, std::size_t placement) {
     const SpecConfig& spec = graph_.placements[placement];
-    if (ask_of(node.attributes) == PlacementAsk::reshard && !mesh_.has(AxisType::explicit_types)) {
+    if (ask_of(node.attributes) == PlacementAsk::reshard && !is_typed(graph_, mesh_)) {
       diagnostics_.error("axis-not-explicit", spec.at,
                          "reshard moves along mesh axes of type explicit, and the mesh has none",
                          "use constrain, or say `axis_types: explicit` in the rules file");

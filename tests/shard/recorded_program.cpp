@@ -1,5 +1,6 @@
 #include "recorded_program.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>
@@ -60,7 +61,6 @@ const std::set<std::string> elementwise = {"abs",
                                            "tanh",
                                            "xor"};
 const std::set<std::string> of_constants = {"broadcast_in_dim", "reshape", "slice", "reverse"};
-const std::set<std::string> not_modelled = {"manual_computation"};
 
 FlowKind kind_of(const std::string& op) {
   if (elementwise.count(op) > 0) return FlowKind::elementwise;
@@ -153,12 +153,13 @@ class Reader {
     program_.mesh = mesh_of(recorded.at("mesh"));
   }
 
-  std::optional<RecordedProgram> read() {
+  RecordedProgram read() {
     for (const json& argument : recorded_.at("args")) {
       define(argument, argument.at(3));
       program_.arguments.push_back(builder_.slot(argument.at(0).get<int>()));
     }
-    if (!add_ops(recorded_.at("ops"))) return std::nullopt;
+    count_values(recorded_.at("ops"));
+    add_ops(recorded_.at("ops"));
     for (const json& result : recorded_.at("results")) {
       const std::optional<Sharding> given = sharding(result.at(2));
       builder_.add_result(result.at(0).get<int>(), given ? &*given : nullptr);
@@ -224,25 +225,25 @@ class Reader {
     return true;
   }
 
-  bool add_ops(const json& ops) {
+  void add_ops(const json& ops) {
     for (const json& op : ops) {
       const std::string name = op.at("op").get<std::string>();
       maker_ = name;
       cut_from_ = op.at("in").empty() ? -1 : op.at("in").front().get<int>();
-      if (not_modelled.count(name) > 0) return false;
       if (is_constant(op)) {
         add_constant(op);
       } else if (name == "while") {
-        if (!add_while(op)) return false;
+        add_while(op);
       } else if (name == "case") {
-        if (!add_case(op)) return false;
+        add_case(op);
+      } else if (name == "manual_computation") {
+        add_manual(op);
       } else if (name == "optimization_barrier") {
         add_barrier(op);
       } else {
         add_op(op);
       }
     }
-    return true;
   }
 
   void add_constant(const json& op) {
@@ -276,11 +277,11 @@ class Reader {
   }
 
   /// One edge per result, from what every branch returns.
-  bool add_case(const json& op) {
+  void add_case(const json& op) {
     for (const json& result : op.at("out")) define(result, json());
     for (const json& operand : op.at("in")) builder_.use(operand.get<int>());
     for (const json& branch : op.at("branches")) {
-      if (!add_ops(branch.at("ops"))) return false;
+      add_ops(branch.at("ops"));
     }
     for (std::size_t i = 0; i < op.at("out").size(); ++i) {
       std::vector<int> sources;
@@ -290,7 +291,6 @@ class Reader {
       builder_.add_edge(std::move(sources), builder_.slot(op.at("out")[i].at(0).get<int>()),
                         NodeId::none);
     }
-    return true;
   }
 
   /// Every operand flows to its result.
@@ -303,7 +303,7 @@ class Reader {
     }
   }
 
-  bool add_while(const json& op) {
+  void add_while(const json& op) {
     for (const json& result : op.at("out")) define(result, json());
     std::vector<int> operands;
     for (const json& operand : op.at("in")) operands.push_back(builder_.use(operand.get<int>()));
@@ -316,14 +316,93 @@ class Reader {
       }
     }
     for (const char* const region : {"cond", "body"}) {
-      if (!add_ops(op.at(region).at("ops"))) return false;
+      add_ops(op.at(region).at("ops"));
     }
     const json& next = op.at("body").at("results");
     for (std::size_t i = 0; i < operands.size(); ++i) {
       builder_.add_edge({operands[i], builder_.use(next[i].get<int>())},
                         builder_.slot(op.at("out")[i].at(0).get<int>()), NodeId::none);
     }
-    return true;
+  }
+
+  /// The numbers that the program gives to values, those of regions included.
+  void count_values(const json& ops) {
+    const auto see = [&](const json& values) {
+      for (const json& value : values) next_ = std::max(next_, value.at(0).get<int>() + 1);
+    };
+    for (const json& op : ops) {
+      see(op.at("out"));
+      for (const char* const region : {"cond", "body"}) {
+        if (!op.contains(region)) continue;
+        see(op.at(region).at("args"));
+        count_values(op.at(region).at("ops"));
+      }
+      for (const json& branch : op.value("branches", json::array())) {
+        count_values(branch.at("ops"));
+      }
+    }
+  }
+
+  /// A whole array and a device's part of it: every dim is the parts along the manual axes, which
+  /// only the whole array has, times the part.
+  FactorRule part_rule(const Shape& whole, const Shape& part, bool is_result) const {
+    FactorRule rule;
+    TensorFactors outside(whole.size()), inside(whole.size());
+    for (std::size_t dim = 0; dim < whole.size(); ++dim) {
+      const std::int64_t parts = whole[dim] / part[dim];
+      if (parts > 1) {
+        outside[dim].push_back(static_cast<int>(rule.factors.size()));
+        rule.factors.push_back({parts, FactorKind::pass_through, false});
+      }
+      const int own = static_cast<int>(rule.factors.size());
+      outside[dim].push_back(own);
+      inside[dim] = {own};
+      rule.factors.push_back({part[dim], FactorKind::pass_through, false});
+    }
+    rule.operands = {is_result ? inside : outside};
+    rule.results = {is_result ? outside : inside};
+    return rule;
+  }
+
+  /// Edges to the operands as the computation takes them and from its results, and between those
+  /// and the parts that a device has of them.
+  void add_manual(const json& op) {
+    const json& body = op.at("body");
+    for (std::size_t i = 0; i < op.at("in").size(); ++i) {
+      const int operand = builder_.use(op.at("in")[i].get<int>());
+      const Shape whole = known_.at(op.at("in")[i].get<int>()).shape;
+      const int taken = new_value(whole, op.at("given_in")[i], op.at("in_shardings")[i]);
+      builder_.constrain(operand, *sharding(op.at("given_in")[i]));
+      builder_.add_edge({operand}, builder_.slot(taken), NodeId::none);
+      const json& argument = body.at("args")[i];
+      define(argument, json());
+      add_part_node(builder_.use(taken), builder_.slot(argument.at(0).get<int>()), whole,
+                    read_shape(argument.at(1).get<std::string>()), false);
+    }
+    add_ops(body.at("ops"));
+    for (std::size_t i = 0; i < op.at("out").size(); ++i) {
+      const json& result = op.at("out")[i];
+      define(result, op.at("given_out")[i]);
+      const int returned = body.at("results")[i].get<int>();
+      add_part_node(builder_.use(returned), builder_.slot(result.at(0).get<int>()),
+                    read_shape(result.at(1).get<std::string>()), known_.at(returned).shape, true);
+    }
+  }
+
+  void add_part_node(int from, int to, const Shape& whole, const Shape& part, bool is_result) {
+    const int rule = builder_.add_rule(part_rule(whole, part, is_result));
+    builder_.add_node(FlowKind::edge, rule, {from}, {to}, NodeId::none);
+  }
+
+  /// A value that the program has no number for.
+  int new_value(const Shape& shape, const json& given_text, const json& expected) {
+    const int number = next_++;
+    known_[number] = {shape, "", -1};
+    program_.expected.resize(static_cast<std::size_t>(number) + 1);
+    program_.expected.back() = expected.get<std::string>();
+    const std::optional<Sharding> given = sharding(given_text);
+    builder_.define(number, shape, given ? &*given : nullptr);
+    return number;
   }
 
   /// What later ops ask about a value.
@@ -337,6 +416,7 @@ class Reader {
   std::map<int, Known> known_;
   std::string maker_;  ///< the op being read
   int cut_from_ = -1;  ///< its first operand
+  int next_ = 0;       ///< the first number that no value has
   FlowBuilder builder_;
   RecordedProgram program_;
 };
@@ -389,8 +469,6 @@ FactorRule read_rule(const std::string& text) {
   return rule;
 }
 
-std::optional<RecordedProgram> read_program(const json& recorded) {
-  return Reader(recorded).read();
-}
+RecordedProgram read_program(const json& recorded) { return Reader(recorded).read(); }
 
 }  // namespace shard::tests

@@ -34,7 +34,6 @@ struct RecordedProgram {
   std::vector<ComparedRule> rules;           ///< in program order
 };
 
-/// Nothing when the program has manual computations, which are not modelled here.
-std::optional<RecordedProgram> read_program(const json& recorded);
+RecordedProgram read_program(const json& recorded);
 
 }  // namespace shard::tests

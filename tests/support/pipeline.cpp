@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "shard/build_on.h"
+
 namespace shard::test {
 namespace {
 
@@ -20,9 +22,10 @@ Planned plan_files(const std::string& model, const std::string& rules, const Ove
                    bool train, FileReader& reader) {
   Sources sources(reader);
   Planned planned;
-  planned.model = build_model(read_model(merge_model_file(model, overrides, sources)));
   planned.rules = read_rules(merge_rules_file(rules, overrides, sources));
   planned.mesh = make_mesh(planned.rules);
+  planned.model = build_model(read_model(merge_model_file(model, overrides, sources)),
+                              options_on(planned.mesh));
   planned.sharded = shard_graph(train ? planned.model.train_step.value() : planned.model.apply,
                                 planned.rules, planned.mesh);
   planned.program = partition(planned.sharded);

@@ -1,0 +1,233 @@
+// The collectives of a manual region as ops along the leading dims of its values.
+
+#include <algorithm>
+#include <array>
+
+#include "base/check.h"
+#include "model/manual_replay.h"
+#include "ops/composed.h"
+
+namespace shard {
+namespace {
+
+using AxisList = std::vector<int>;
+using DimOrder = std::vector<std::int64_t>;
+
+AxisList lacking(const AxisList& axes, const AxisList& gone) {
+  AxisList left;
+  for (const int axis : axes) {
+    if (std::find(gone.begin(), gone.end(), axis) == gone.end()) left.push_back(axis);
+  }
+  return left;
+}
+
+AxisList sorted_union(AxisList axes, const AxisList& more) {
+  axes.insert(axes.end(), more.begin(), more.end());
+  std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  return axes;
+}
+
+/// Positions of these axes among `axes`.
+DimOrder positions_among(const AxisList& axes, const AxisList& wanted) {
+  DimOrder positions;
+  for (const int axis : wanted) {
+    positions.push_back(std::find(axes.begin(), axes.end(), axis) - axes.begin());
+  }
+  return positions;
+}
+
+}  // namespace
+
+void ManualReplay::play(const ManualCollective& collective) {
+  using Form = StackedValue (ManualReplay::*)(const ManualCollective&);
+  struct Row {
+    ManualKind kind;
+    Form form;
+  };
+  static constexpr std::array<Row, 9> forms = {{
+      {ManualKind::psum, &ManualReplay::summed},
+      {ManualKind::pmean, &ManualReplay::mean},
+      {ManualKind::pmax, &ManualReplay::largest},
+      {ManualKind::pmin, &ManualReplay::smallest},
+      {ManualKind::all_gather, &ManualReplay::gathered},
+      {ManualKind::psum_scatter, &ManualReplay::scattered},
+      {ManualKind::all_to_all, &ManualReplay::exchanged},
+      {ManualKind::ppermute, &ManualReplay::permuted},
+      {ManualKind::axis_index, &ManualReplay::index},
+  }};
+  lowering_.builder.origin.name = collective.origin.name;
+  lowering_.builder.origin.at = collective.origin.at;
+  const auto* row = std::find_if(forms.begin(), forms.end(),
+                                 [&](const Row& one) { return one.kind == collective.kind; });
+  keep(collective.result, (this->*row->form)(collective));
+}
+
+/// Over the leading dims of these axes; along an axis without one all devices have the same.
+StackedValue ManualReplay::reduced(const ManualCollective& collective, Op op) {
+  const StackedValue& value = stacked(collective.operand);
+  const AxisList left = lacking(value.axes, collective.axes);
+  const AxisList over = lacking(value.axes, left);
+  StackedValue result{value.value, left, lacking(value.varying, collective.axes)};
+  if (over.empty()) return result;
+  DimOrder dims = positions_among(value.axes, over);
+  result.value =
+      placed(lowering_.emit(op, {value.value}, Attributes{{"dims", std::move(dims)}}), left);
+  return result;
+}
+
+StackedValue ManualReplay::summed(const ManualCollective& collective) {
+  const AxisList same = lacking(collective.axes, stacked(collective.operand).axes);
+  StackedValue result = reduced(collective, Op::reduce_sum);
+  const auto times = static_cast<double>(body_.product(same));
+  if (times != 1) {
+    result.value = lowering_.emit(Op::scale, {result.value}, Attributes{{"value", times}});
+  }
+  return result;
+}
+
+StackedValue ManualReplay::mean(const ManualCollective& collective) {
+  const AxisList same = lacking(collective.axes, stacked(collective.operand).axes);
+  StackedValue result = reduced(collective, Op::reduce_sum);
+  const auto count = static_cast<double>(body_.product(collective.axes)) /
+                     static_cast<double>(body_.product(same));
+  if (count != 1) {
+    result.value = lowering_.emit(Op::scale, {result.value}, Attributes{{"value", 1 / count}});
+  }
+  return result;
+}
+
+StackedValue ManualReplay::largest(const ManualCollective& collective) {
+  return reduced(collective, Op::reduce_max);
+}
+
+StackedValue ManualReplay::smallest(const ManualCollective& collective) {
+  return reduced(collective, Op::reduce_min);
+}
+
+StackedValue ManualReplay::gathered(const ManualCollective& collective) {
+  const StackedValue before = stacked(collective.operand);
+  const StackedValue value = widened(before, sorted_union(before.axes, collective.axes));
+  const AxisList left = lacking(value.axes, collective.axes);
+  Shape shape = local(collective.operand).shape;
+  DimOrder order = positions_among(value.axes, left);
+  const DimOrder taken = positions_among(value.axes, collective.axes);
+  for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+    if (static_cast<std::int64_t>(dim) == collective.dim) {
+      order.insert(order.end(), taken.begin(), taken.end());
+    }
+    order.push_back(static_cast<std::int64_t>(value.axes.size() + dim));
+  }
+  shape[static_cast<std::size_t>(collective.dim)] *= body_.product(collective.axes);
+  Shape whole = sizes(left);
+  whole.insert(whole.end(), shape.begin(), shape.end());
+  const ValueId joined = shaped(turned(value.value, std::move(order)), std::move(whole));
+  // JAX takes it for different on each device, though it is the same.
+  return {placed(joined, left, {}, true), left, sorted_union(before.varying, collective.axes)};
+}
+
+StackedValue ManualReplay::scattered(const ManualCollective& collective) {
+  const StackedValue before = stacked(collective.operand);
+  const StackedValue value = widened(before, sorted_union(before.axes, collective.axes));
+  const AxisList left = lacking(value.axes, collective.axes);
+  const auto dim = static_cast<std::size_t>(collective.dim);
+  DimOrder dims = positions_among(value.axes, collective.axes);
+  std::sort(dims.begin(), dims.end());
+  const ValueId sum =
+      lowering_.emit(Op::reduce_sum, {value.value}, Attributes{{"dims", std::move(dims)}});
+  ManualEntries split(local(collective.operand).shape.size());
+  split[dim] = collective.axes;
+  const ValueId parted = placed(sum, left, split);
+  // [left..., .., axes * n, ..] to [all..., .., n, ..].
+  Shape apart = sizes(left);
+  for (std::size_t k = 0; k < split.size(); ++k) {
+    if (k == dim) {
+      const Shape parts = sizes(collective.axes);
+      apart.insert(apart.end(), parts.begin(), parts.end());
+    }
+    apart.push_back(local(collective.result).shape[k]);
+  }
+  const std::size_t first = left.size() + dim;
+  DimOrder order;
+  for (const int axis : value.axes) {
+    const auto in_left = std::find(left.begin(), left.end(), axis);
+    const auto in_split = std::find(collective.axes.begin(), collective.axes.end(), axis);
+    order.push_back(in_left != left.end()
+                        ? in_left - left.begin()
+                        : static_cast<std::int64_t>(first) + (in_split - collective.axes.begin()));
+  }
+  for (std::size_t k = left.size(); k < apart.size(); ++k) {
+    const bool is_part = k >= first && k < first + collective.axes.size();
+    if (!is_part) order.push_back(static_cast<std::int64_t>(k));
+  }
+  const ValueId result = turned(shaped(parted, std::move(apart)), std::move(order));
+  return {placed(result, value.axes), value.axes, sorted_union(before.varying, collective.axes)};
+}
+
+StackedValue ManualReplay::exchanged(const ManualCollective& collective) {
+  const StackedValue before = stacked(collective.operand);
+  const StackedValue value = widened(before, sorted_union(before.axes, collective.axes));
+  const auto leading = static_cast<std::int64_t>(value.axes.size());
+  const std::int64_t parts = body_.product(collective.axes);
+  const std::int64_t at = positions_among(value.axes, collective.axes).front();
+  // [.., a, .., split, .., concat, ..]: the parts of the split dim become the devices', and the
+  // devices' dim goes before the concatenated one.
+  Shape apart = lowering_.type(value.value).shape;
+  const std::int64_t chunk = leading + collective.dim;
+  apart[static_cast<std::size_t>(chunk)] /= parts;
+  apart.insert(apart.begin() + chunk, parts);
+  DimOrder order;
+  for (std::int64_t k = 0; k < leading; ++k) order.push_back(k == at ? chunk : k);
+  const auto rank = static_cast<std::int64_t>(local(collective.operand).shape.size());
+  std::int64_t senders = 0;
+  for (std::int64_t dim = 0; dim < rank; ++dim) {
+    if (dim == collective.other) {
+      senders = static_cast<std::int64_t>(order.size());
+      order.push_back(at);
+    }
+    order.push_back(leading + dim + (dim >= collective.dim ? 1 : 0));
+  }
+  const ValueId moved =
+      placed(turned(shaped(value.value, std::move(apart)), std::move(order)), value.axes, {}, true);
+  Shape joined = lowering_.type(moved).shape;
+  joined[static_cast<std::size_t>(senders) + 1] *= joined[static_cast<std::size_t>(senders)];
+  joined.erase(joined.begin() + senders);
+  return {shaped(moved, std::move(joined)), value.axes, value.varying};
+}
+
+StackedValue ManualReplay::permuted(const ManualCollective& collective) {
+  const StackedValue before = stacked(collective.operand);
+  const StackedValue value = widened(before, sorted_union(before.axes, collective.axes));
+  const std::int64_t dim = positions_among(value.axes, collective.axes).front();
+  const std::int64_t count = body_.product(collective.axes);
+  std::vector<std::int64_t> source(static_cast<std::size_t>(count), -1);
+  for (const auto& [from, to] : collective.pairs) source[static_cast<std::size_t>(to)] = from;
+  std::vector<ValueId> parts;
+  for (std::int64_t to = 0; to < count;) {
+    // A run of targets whose sources follow each other, or that get nothing.
+    const std::int64_t from = source[static_cast<std::size_t>(to)];
+    std::int64_t length = 1;
+    while (to + length < count &&
+           source[static_cast<std::size_t>(to + length)] == (from < 0 ? -1 : from + length)) {
+      ++length;
+    }
+    if (from < 0) {
+      TensorType empty = lowering_.type(value.value);
+      empty.shape[static_cast<std::size_t>(dim)] = length;
+      parts.push_back(filled(lowering_.builder, 0, empty));
+    } else {
+      parts.push_back(sliced(lowering_.builder, value.value, dim, from, from + length));
+    }
+    to += length;
+  }
+  const ValueId joined =
+      parts.size() == 1 ? parts.front() : concatenated(lowering_.builder, parts, dim);
+  return {placed(joined, value.axes), value.axes, value.varying};
+}
+
+StackedValue ManualReplay::index(const ManualCollective& collective) {
+  const ValueId positions = iota(lowering_.builder, sizes(collective.axes), 0, DType::i32);
+  return {placed(positions, collective.axes), collective.axes, collective.axes};
+}
+
+}  // namespace shard

@@ -1,0 +1,123 @@
+// Collectives of manual regions against what they are by definition, worked out part by part; on
+// eight devices, with the bytes of the plan.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "exec/cluster.h"
+#include "exec/measure.h"
+#include "planned_equals_counted.h"
+#include "support/pipeline.h"
+
+using namespace shard;
+using namespace shard::test;
+
+namespace {
+
+constexpr int rows = 8, columns = 16, devices = 4, width = columns / devices;
+
+double element(int row, int column) { return row * 0.5 - column * 0.25 + row * column * 0.125; }
+
+HostTensor table(Shape shape, const std::function<double(int, int)>& at) {
+  HostTensor tensor = zeros({DType::f32, std::move(shape)});
+  const auto across = static_cast<int>(tensor.type.shape.back());
+  for (std::int64_t i = 0; i < element_count(tensor.type.shape); ++i) {
+    tensor.data<float>()[i] =
+        static_cast<float>(at(static_cast<int>(i) / across, static_cast<int>(i) % across));
+  }
+  return tensor;
+}
+
+/// What the layers of a region make of the array cut along its columns.
+HostTensor region(const std::string& layers, const std::string& out_specs) {
+  const std::string model =
+      "inputs: {x: \"f32[rows=8, columns=16]\"}\nlayers:\n"
+      "  - manual:\n      axes: [model]\n      in_specs: \"P(None, model)\"\n      out_specs: " +
+      out_specs + "\n      layers: [" + layers + "]\n";
+  const Planned planned = plan_texts(model, "mesh: {data: 2, model: 4}\nrules: []\n", false);
+  Cluster cluster(planned.program, {});
+  cluster.write_input(0, table({rows, columns}, element));
+  cluster.run();
+  check_memory(planned.program, cluster);
+  check_bytes(planned.program, cluster);
+  return cluster.read_output(0);
+}
+
+void check_region(const std::string& layers, const std::string& out_specs, Shape shape,
+                  const std::function<double(int, int)>& expected) {
+  CAPTURE(layers);
+  const HostTensor found = region(layers, out_specs);
+  const HostTensor wanted = table(std::move(shape), expected);
+  REQUIRE(found.type == wanted.type);
+  CHECK(compare("output", found, wanted, 1e-6).is_ok());
+}
+
+double sum_at(int row, int column) {
+  double sum = 0;
+  for (int device = 0; device < devices; ++device) sum += element(row, device * width + column);
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("sums and extrema of a manual region are over the devices' parts") {
+  check_region("psum: model", "P()", {rows, width}, sum_at);
+  check_region("pmean: model", "P()", {rows, width},
+               [](int row, int column) { return sum_at(row, column) / devices; });
+  check_region("pmax: model", "P()", {rows, width}, [](int row, int column) {
+    double largest = -1e9;
+    for (int device = 0; device < devices; ++device) {
+      largest = std::max(largest, element(row, device * width + column));
+    }
+    return largest;
+  });
+  check_region("pmin: model", "P()", {rows, width}, [](int row, int column) {
+    double smallest = 1e9;
+    for (int device = 0; device < devices; ++device) {
+      smallest = std::min(smallest, element(row, device * width + column));
+    }
+    return smallest;
+  });
+  check_region("psum: model, psum: model", "P()", {rows, width},
+               [](int row, int column) { return sum_at(row, column) * devices; });
+}
+
+TEST_CASE("gathers and scatters of a manual region cut along the dim they name") {
+  check_region("all_gather: {axes: model, dim: 1}", "\"P(None, model)\"", {rows, columns * devices},
+               [](int row, int column) { return element(row, column % columns); });
+  check_region("psum_scatter: {axes: model, dim: 1}", "\"P(None, model)\"", {rows, width}, sum_at);
+  check_region("psum_scatter: {axes: model, dim: 0}", "P(model)", {rows, width}, sum_at);
+}
+
+TEST_CASE("an exchange in a manual region splits one dim and joins another") {
+  check_region("all_to_all: {axes: model, split: 0, concat: 1}", "P(model)", {rows, columns},
+               element);
+  // Each device sends a row block; what arrives stands below each other.
+  check_region("all_to_all: {axes: model, split: 0, concat: 0}", "\"P(None, model)\"",
+               {rows, columns}, [](int row, int column) {
+                 const int part = rows / devices, sender = row / part, at = column / width;
+                 return element(at * part + row % part, sender * width + column % width);
+               });
+}
+
+TEST_CASE("a permutation in a manual region sends the parts on") {
+  check_region(
+      "ppermute: {axes: model, shift: 1}", "\"P(None, model)\"", {rows, columns},
+      [](int row, int column) { return element(row, (column + columns - width) % columns); });
+  check_region("ppermute: {axes: model, pairs: [[0, 1], [1, 0], [3, 2]]}", "\"P(None, model)\"",
+               {rows, columns}, [](int row, int column) {
+                 constexpr int source[] = {1, 0, 3, -1};
+                 const int from = source[column / width];
+                 return from < 0 ? 0.0 : element(row, from * width + column % width);
+               });
+}
+
+TEST_CASE("a device of a manual region knows its number along an axis") {
+  check_region(
+      "axis_index: {name: me, axes: model}, convert: {of: me, dtype: f32, name: number}, "
+      "let: y = x * 0 + number",
+      "\"P(None, model)\"", {rows, columns},
+      [](int /*row*/, int column) { return column / width; });
+}
