@@ -13,12 +13,18 @@ namespace {
 
 using spmd::ReshardSpace;
 
-/// The mesh cut where one of the shardings is.
-Axes coarse_pieces(const Mesh& mesh, const Sharding& from, const Sharding& to) {
+/// The mesh cut where one of the shardings is; where idle axes may not help, what they have of it.
+Axes coarse_pieces(const Mesh& mesh, const Sharding& from, const Sharding& to, bool idle_axes) {
   Axes used = used_axes(from);
   const Axes more = used_axes(to);
   used.insert(used.end(), more.begin(), more.end());
-  return mesh_atoms(mesh, used);
+  Axes pieces = mesh_atoms(mesh, used);
+  const auto is_idle = [&](const AxisRef& piece) {
+    return std::none_of(used.begin(), used.end(),
+                        [&](const AxisRef& axis) { return contains(axis, piece); });
+  };
+  if (!idle_axes) std::erase_if(pieces, is_idle);
+  return pieces;
 }
 
 /// Pieces with prime numbers of parts, the smallest first.
@@ -61,10 +67,10 @@ class CheapestReshard {
       : mesh_(mesh), global_(global), from_(from), to_(to), limits_(limits) {}
 
   std::optional<ReshardPlan> run() {
-    const Axes coarse = coarse_pieces(mesh_, from_, to_);
+    const Axes coarse = coarse_pieces(mesh_, from_, to_, limits_.idle_axes);
     const Axes primes = prime_pieces(coarse);
     search(coarse);
-    if (primes != coarse) {
+    if (limits_.cuts_axes && primes != coarse) {
       // Finer pieces may do better than what was proved of coarse ones.
       lower_bound_ = bytes_to_receive(coarse);
       if (!is_proved()) search(primes);

@@ -13,6 +13,8 @@ namespace shard {
 struct ReshardLimits {
   Bytes memory;                  ///< operand and result of a step together; 0: no limit
   std::int64_t layouts = 1'000;  ///< looked at before settling for a stated bound
+  bool idle_axes = true;         ///< mesh axes that neither side has may be used on the way
+  bool cuts_axes = true;  ///< axes may be moved in parts, down to their prime factors
 };
 
 struct ReshardPlan {

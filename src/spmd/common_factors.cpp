@@ -47,8 +47,6 @@ class Choice {
     return chosen_;
   }
 
-  const std::vector<TensorFactors>& layouts() const { return layouts_; }
-
  private:
   /// A kernel's window may have no factor but one of size 1: its axes go elsewhere.
   void keep_whole_what_has_no_factor(std::size_t tensor, const Shape& shape) {
@@ -305,19 +303,19 @@ class Choice {
   AxesPerDim chosen_;
 };
 
-}  // namespace
-
-CommonFactors choose_common_factors(const FactorRule& rule, const std::vector<Shape>& shapes,
-                                    const std::vector<AxesPerDim>& axes) {
-  Choice choice(rule, shapes, axes);
+/// What the op's tensors are while it runs.
+CommonFactors filled_in(const FactorRule& rule, AxesPerDim factors) {
   CommonFactors common;
-  common.factors = choice.choose();
+  common.factors = std::move(factors);
   std::vector<FactorShare> shares(rule.factors.size());
   for (std::size_t factor = 0; factor < shares.size(); ++factor)
     shares[factor].axes = common.factors[factor];
-  for (const TensorFactors& layout : choice.layouts()) {
-    AxesPerDim& dims = common.tensors.emplace_back();
-    for (const std::vector<int>& dim : layout) dims.push_back(unproject(shares, dim, rule.factors));
+  for (const std::vector<TensorFactors>* side : {&rule.operands, &rule.results}) {
+    for (const TensorFactors& layout : *side) {
+      AxesPerDim& dims = common.tensors.emplace_back();
+      for (const std::vector<int>& dim : layout)
+        dims.push_back(unproject(shares, dim, rule.factors));
+    }
   }
   for (std::size_t factor = 0; factor < rule.factors.size(); ++factor) {
     if (rule.factors[factor].kind != FactorKind::reduction) continue;
@@ -326,6 +324,84 @@ CommonFactors choose_common_factors(const FactorRule& rule, const std::vector<Sh
   }
   common.reduced = in_mesh_order(common.reduced);
   return common;
+}
+
+/// The factors' axes as the first tensor has them, then as the others have them, as long as they
+/// divide, overlap nothing and may be split.
+AxesPerDim factors_after(const FactorRule& rule, const std::vector<Shares>& shares,
+                         std::size_t first) {
+  AxesPerDim factors(rule.factors.size());
+  Axes taken;
+  const auto take = [&](std::size_t tensor) {
+    for (std::size_t factor = 0; factor < factors.size(); ++factor) {
+      const FactorShare& share = shares[tensor][factor];
+      if (!share.is_present || !factors[factor].empty() ||
+          rule.factors[factor].kind == FactorKind::need_replication)
+        continue;
+      const Axes axes = dividing_prefix(cut(share.axes, taken), rule.factors[factor].size);
+      factors[factor] = axes;
+      taken.insert(taken.end(), axes.begin(), axes.end());
+    }
+  };
+  take(first);
+  for (std::size_t tensor = 0; tensor < shares.size(); ++tensor) {
+    if (tensor != first) take(tensor);
+  }
+  return factors;
+}
+
+/// Every dim's axes are really those of its factors: nothing is lost between them.
+bool is_legal(const FactorRule& rule, const CommonFactors& common,
+              const std::vector<Shape>& shapes) {
+  std::size_t tensor = 0;
+  for (const std::vector<TensorFactors>* side : {&rule.operands, &rule.results}) {
+    for (const TensorFactors& layout : *side) {
+      for (std::size_t dim = 0; dim < layout.size(); ++dim) {
+        std::int64_t parts = 1;
+        for (const int factor : layout[dim])
+          parts *= product(common.factors[static_cast<std::size_t>(factor)]);
+        const Axes& axes = common.tensors[tensor][dim];
+        if (product(axes) != parts || shapes[tensor][dim] % parts != 0) return false;
+      }
+      ++tensor;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<CommonFactors> candidate_factors(const FactorRule& rule,
+                                             const std::vector<Shape>& shapes,
+                                             const std::vector<AxesPerDim>& axes) {
+  std::vector<TensorFactors> layouts = rule.operands;
+  layouts.insert(layouts.end(), rule.results.begin(), rule.results.end());
+  std::vector<Shares> shares;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    shares.emplace_back(rule.factors.size());
+    project(with_axes(axes[i]), layouts[i], rule.factors, shares.back());
+  }
+  std::vector<CommonFactors> candidates;
+  const auto add = [&](AxesPerDim factors) {
+    CommonFactors common = filled_in(rule, std::move(factors));
+    const bool is_new = std::find(candidates.begin(), candidates.end(), common) == candidates.end();
+    if (is_new && is_legal(rule, common, shapes)) candidates.push_back(std::move(common));
+  };
+  for (std::size_t first = 0; first < shapes.size(); ++first) {
+    AxesPerDim factors = factors_after(rule, shares, first);
+    add(factors);
+    for (std::size_t factor = 0; factor < factors.size(); ++factor) {
+      if (rule.factors[factor].kind == FactorKind::reduction) factors[factor].clear();
+    }
+    add(std::move(factors));
+  }
+  add(AxesPerDim(rule.factors.size()));
+  return candidates;
+}
+
+CommonFactors choose_common_factors(const FactorRule& rule, const std::vector<Shape>& shapes,
+                                    const std::vector<AxesPerDim>& axes) {
+  return filled_in(rule, Choice(rule, shapes, axes).choose());
 }
 
 }  // namespace shard::spmd

@@ -26,4 +26,11 @@ struct CommonFactors {
 CommonFactors choose_common_factors(const FactorRule& rule, const std::vector<Shape>& shapes,
                                     const std::vector<AxesPerDim>& axes);
 
+/// Other choices worth weighing: for each tensor the one that leaves it as it is and takes for the
+/// other factors what the other tensors agree on, each of these without partial results too, and
+/// the one that leaves everything whole. All are legal for the rule.
+std::vector<CommonFactors> candidate_factors(const FactorRule& rule,
+                                             const std::vector<Shape>& shapes,
+                                             const std::vector<AxesPerDim>& axes);
+
 }  // namespace shard::spmd

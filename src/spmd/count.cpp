@@ -43,7 +43,22 @@ class Counter {
   std::vector<CollectiveCount> counts_;
 };
 
+Bytes wire_of_body(const Program& program, int body) {
+  Bytes wire;
+  for (const Instruction& instruction :
+       program.bodies[static_cast<std::size_t>(body)].instructions) {
+    const std::int64_t runs = instruction.iteration.count();
+    if (instruction.collective) wire += runs * instruction.collective->wire;
+    if (instruction.kind != Instruction::Kind::loop) continue;
+    const std::int64_t times = instruction.attributes.integer("times");
+    wire += runs * times * wire_of_body(program, instruction.body);
+  }
+  return wire;
+}
+
 }  // namespace
+
+Bytes wire_of(const Program& program) { return wire_of_body(program, 0); }
 
 std::vector<CollectiveCount> count_collectives(const Program& program) {
   return Counter(program).run();

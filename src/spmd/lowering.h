@@ -4,16 +4,14 @@
 // once and has no place yet.
 
 #include "shard/sharded_graph.h"
+#include "spmd/partition_mode.h"
 #include "spmd/program.h"
 
 namespace shard::spmd {
 
-/// For each op its common factor axes; operands that differ are resharded before it (equal reshards
-/// of one value are made once), partial results are all-reduced after it, then brought to the
-/// value's own sharding. `constrain` is a reshard and nothing else. A `repeat` becomes a loop whose
-/// carries have the sharding of the body's parameters; slices and stacked outputs keep the leading
-/// dim whole.
-Program lower(const ShardedGraph& sharded);
+/// A `repeat` becomes a loop whose carries have the sharding of the body's parameters; slices and
+/// stacked outputs keep the leading dim whole. Equal reshards are made once.
+Program lower(const ShardedGraph& sharded, PartitionMode mode);
 
 /// The program's arrays of one element type, split: what one device holds.
 TensorType local_type(const TensorType& global, const Sharding& sharding);

@@ -5,14 +5,19 @@
 #include <vector>
 
 #include "shard/sharded_graph.h"
+#include "spmd/partition_mode.h"
 #include "spmd/program.h"
 
 namespace shard {
 
-/// Partitions (equal reshards shared), simplifies (all_reduce + all_slice to reduce_scatter, dead
-/// code), schedules (an update runs as soon as its gradient is ready and nobody else will read the
-/// state it replaces), gives results their places, and plans the memory.
-Program partition(const ShardedGraph& sharded);
+/// Partitions (equal reshards shared; never more bytes sent than in the compatible mode, and as
+/// that one does where it sends no more), simplifies (all_reduce + all_slice to reduce_scatter,
+/// dead code), schedules (an update runs as soon as its gradient is ready and nobody else will read
+/// the state it replaces), gives results their places, and plans the memory.
+Program partition(const ShardedGraph& sharded, PartitionMode mode = PartitionMode::cheapest);
+
+/// Bytes that a device sends per step: all collectives, multiplied out.
+Bytes wire_of(const Program& program);
 
 /// Assigns offsets and fills `memory`; who has whose place (`alias_of`) stays as it is. Offsets are
 /// multiples of 64.

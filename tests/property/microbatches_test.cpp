@@ -4,6 +4,7 @@
 
 #include "exec/cluster.h"
 #include "exec/initial.h"
+#include "planned_equals_counted.h"
 #include "score.h"
 #include "support/pipeline.h"
 
@@ -62,6 +63,42 @@ TEST_CASE("microbatches change no number of a step beyond rounding") {
           CHECK(relative_difference(found.at(path), tensor) < 1e-5);
         }
       }
+    }
+  }
+}
+
+TEST_CASE("gradients that microbatches add up are reduced once behind the loop") {
+  const std::string rules = "mesh: {data: 4}\nrules: [[batch, data]]\n";
+  const Planned planned = plan_texts(perceptron("mse", 4), rules);
+  for (std::size_t body = 1; body < planned.program.bodies.size(); ++body) {
+    for (const Instruction& instruction : planned.program.bodies[body].instructions)
+      CHECK_FALSE(instruction.collective.has_value());
+  }
+  // Two kernels of 6 x 8, their biases and the loss, each sent 2 * 3 / 4 times.
+  CHECK(wire_of(planned.program) == Bytes((2 * 48 + 8 + 6 + 1) * 4 * 3 / 2));
+  CHECK(wire_of(partition(planned.sharded, PartitionMode::compatible)) ==
+        4 * wire_of(planned.program));
+  Cluster cluster(planned.program, {});
+  for (const ProgramInput& input : planned.program.inputs)
+    cluster.write_input(input_at(planned.program, input.path), zeros(input.global));
+  cluster.run();
+  check_bytes(planned.program, cluster);
+  check_memory(planned.program, cluster);
+}
+
+TEST_CASE("gradients that are added up are those of the whole batch on every mesh") {
+  const char* const meshes[] = {
+      "mesh: {data: 4}\nrules: [[batch, data]]\n",
+      "mesh: {data: 2, fsdp: 2}\nrules: [[batch, [data, fsdp]]]\n"
+      "rules_for: {params: [[hidden, fsdp]], optimizer: [[hidden, fsdp]]}\n"};
+  for (const char* rules : meshes) {
+    CAPTURE(rules);
+    const auto whole = step_of(perceptron("mean", 1), rules);
+    const auto found = step_of(perceptron("mean", 4), rules);
+    REQUIRE(found.size() == whole.size());
+    for (const auto& [path, tensor] : whole) {
+      CAPTURE(path);
+      CHECK(relative_difference(found.at(path), tensor) < 1e-5);
     }
   }
 }

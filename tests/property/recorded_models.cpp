@@ -88,9 +88,38 @@ void add_layers(RecordedModel& model, const std::string& prefix,
   }
 }
 
+/// The guide's four blocks, one after another or as a loop over stacked parameters.
+RecordedModel guide(bool is_scanned, const std::string& train) {
+  RecordedModel model;
+  model.text =
+      "sizes: {batch: 8, embed: 1024, ff: 1024, layers: 4}\n"
+      "inputs: {x: \"f32[batch, embed]\"}\n"
+      "defaults: {use_bias: false}\n"
+      "blocks:\n"
+      "  DotReluDot:\n"
+      "    - dense: ff\n"
+      "    - relu\n"
+      "    - constrain: [batch, ff]\n"
+      "    - dot: {name: W2, features: embed}\n"
+      "    - constrain: [batch, null]\n"
+      "layers:\n"
+      "  - repeat: {block: DotReluDot, times: layers, scan: " +
+      std::string(is_scanned ? "true, axis: null" : "false") + "}\ntrain: {loss: sum, " + train +
+      "}\n";
+  for (int layer = 0; layer < (is_scanned ? 1 : 4); ++layer) {
+    const std::string theirs = is_scanned ? "" : "DotReluDot_" + std::to_string(layer) + ".";
+    const std::string ours =
+        is_scanned ? "ScanDotReluDot_0/" : "DotReluDot_" + std::to_string(layer) + "/";
+    model.leaves.emplace_back(theirs + "Dense_0", ours + "Dense_0/kernel");
+    model.leaves.emplace_back(theirs + "W2", ours + "W2");
+  }
+  return model;
+}
+
 }  // namespace
 
 RecordedModel recorded_model(const std::string& name, const std::string& train) {
+  if (name.starts_with("guide")) return guide(name == "guide_mlp_scan", train);
   RecordedModel model;
   const std::string step =
       "train: {loss: {cross_entropy: {targets: labels, ignore_negative: "

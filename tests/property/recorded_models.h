@@ -1,5 +1,5 @@
 #pragma once
-// The decoders of the recording `auto/models.json` as our files write them.
+// The models of the recording `auto/models.json` as our files write them.
 
 #include <string>
 #include <utility>
@@ -13,7 +13,7 @@ struct RecordedModel {
   std::vector<std::pair<std::string, std::string>> leaves;
 };
 
-/// `llama`, `llama_tied`, `moe`, `gpt2`; `returns` and `optimizer` are those of its train step.
+/// `guide_mlp_loop`, `guide_mlp_scan`, `llama`, `llama_tied`, `moe`, `gpt2`; `returns` and `optimizer` are those of its train step.
 RecordedModel recorded_model(const std::string& name, const std::string& train);
 
 /// Rules of a strategy (`dp`, `fsdp`, `tp`, `fsdp_tp`, `sp`) on this many devices.

@@ -59,10 +59,13 @@ TEST_CASE("the step that returns the state has six all_reduces over model and ei
         "all_reduce data: 8 x 1048576 B, wire 8388608 B\n");
 }
 
-TEST_CASE("the step that returns the loss too has one more over model and one of 4 bytes") {
-  const Program program =
-      plan_shipped("guide_mlp", "flax_guide", returning("[state, loss]")).program;
-  CHECK(counts_text(program) ==
+TEST_CASE("the step that returns the loss too sums it up before it is reduced") {
+  const Planned planned = plan_shipped("guide_mlp", "flax_guide", returning("[state, loss]"));
+  CHECK(counts_text(planned.program) ==
+        "all_reduce model: 6 x 16384 B, wire 147456 B\n"
+        "all_reduce data,model: 1 x 4 B, wire 7 B\n"
+        "all_reduce data: 8 x 1048576 B, wire 8388608 B\n");
+  CHECK(counts_text(partition(planned.sharded, PartitionMode::compatible)) ==
         "all_reduce model: 7 x 16384 B, wire 172032 B\n"
         "all_reduce data: 1 x 4 B, wire 4 B\n"
         "all_reduce data: 8 x 1048576 B, wire 8388608 B\n");
@@ -82,7 +85,8 @@ TEST_CASE("the logical model partitions as the one with mesh axes") {
 
 TEST_CASE("XLA would merge independent all_reduces as its dumps show") {
   const Program unrolled =
-      plan_shipped("guide_mlp", "flax_guide", returning("[state, loss]")).program;
+      partition(plan_shipped("guide_mlp", "flax_guide", returning("[state, loss]")).sharded,
+                PartitionMode::compatible);
   CHECK(merged_text(unrolled) ==
         "all_reduce model: 1 together, 1 times\n"
         "all_reduce model: 1 together, 1 times\n"
