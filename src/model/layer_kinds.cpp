@@ -12,8 +12,8 @@ namespace {
 constexpr unsigned any_op = key_name | key_of | key_dtype | key_out_sharding;
 constexpr unsigned chain = key_name | key_of | key_out_sharding | key_layers;
 
-constexpr unsigned block = any_op | key_params;
-constexpr unsigned norm = block | key_use_bias | key_bias_init;
+constexpr unsigned any_block = any_op | key_params;
+constexpr unsigned norm = any_block | key_use_bias | key_bias_init;
 constexpr unsigned hidden = norm | key_features | key_kernel_init;
 
 constexpr LayerKind own_kinds[] = {
@@ -45,12 +45,12 @@ constexpr LayerKind own_kinds[] = {
     {"transpose", 1, 1, any_op | key_dims, true, lower_transpose, "dims in another order"},
     {"broadcast", 1, 1, any_op | key_dims, true, lower_broadcast,
      "repeated to the sizes named, aligned at the right"},
-    {"embedding", 1, 1, block | key_features, true, lower_embedding,
+    {"embedding", 1, 1, any_block | key_features, true, lower_embedding,
      "rows of a table, by integers"},
     {"attend", 1, 1, any_op, true, lower_attend, "the product with an embedding's table"},
-    {"position_embedding", 1, 1, block, true, lower_position_embedding,
+    {"position_embedding", 1, 1, any_block, true, lower_position_embedding,
      "x + a row of a table per position"},
-    {"rms_norm", 1, 1, block, true, lower_rms_norm, "x / sqrt(mean(x^2) + eps) * scale"},
+    {"rms_norm", 1, 1, any_block, true, lower_rms_norm, "x / sqrt(mean(x^2) + eps) * scale"},
     {"layer_norm", 1, 1, norm, true, lower_layer_norm,
      "(x - mean) / sqrt(variance + eps) * scale + bias"},
     {"softmax", 1, 1, any_op | key_dims, true, lower_softmax, "exp(x) over its sum"},
