@@ -35,4 +35,8 @@ std::vector<Finding> find_uneven(const PlanFacts& facts, const FindingKind& kind
 std::vector<Finding> find_axes_unused(const PlanFacts& facts, const FindingKind& kind);
 std::vector<Finding> find_no_input_split(const PlanFacts& facts, const FindingKind& kind);
 
+// about what is moved
+std::vector<Finding> find_full_remats(const PlanFacts& facts, const FindingKind& kind);
+std::vector<Finding> find_implicit_reshards(const PlanFacts& facts, const FindingKind& kind);
+
 }  // namespace shard

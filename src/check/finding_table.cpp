@@ -47,6 +47,14 @@ constexpr FindingKind kinds[] = {
      "Linen and NNX give different specs; a note when NNX only refuses names without a rule",
      "give each name one rule, with axes that no other dim of the array takes",
      find_resolvers_that_disagree},
+    {"full-remat", warning,
+     "a reshard that gathers a whole array on every device and cuts pieces out of it: XLA's "
+     "involuntary full rematerialization",
+     "place the array on the way, or where it is made, as the fix says", find_full_remats},
+    {"implicit-reshard", error,
+     "a reshard that no constraint, reshard or placement of a result asks for; looked for with "
+     "--strict, or when it is given a level",
+     "place the array as the fix says, or ask for the reshard", find_implicit_reshards, false, true},
     {"uneven", warning,
      "a dim that its axes do not divide: with misfit: pad the last pieces are padding; inside a "
      "program JAX pads it, and here it keeps the axes that do",

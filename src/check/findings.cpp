@@ -58,6 +58,15 @@ std::optional<Severity> severity_of(FindingLevel level) {
   return Severity::error;
 }
 
+/// The last word about it counts.
+bool is_looked_for(const FindingKind& kind, std::span<const FindingLevelConfig> levels) {
+  bool is_wanted = !kind.is_on_request;
+  for (const FindingLevelConfig& one : levels) {
+    if (one.id == kind.id) is_wanted = one.level != FindingLevel::off;
+  }
+  return is_wanted;
+}
+
 void add_remarks(const std::vector<Diagnostic>& remarks, std::vector<Finding>& all) {
   for (const Diagnostic& one : remarks) {
     all.push_back({one.severity, one.id, one.at, one.message, one.hint, Bytes(0)});
@@ -68,18 +77,19 @@ void add_remarks(const std::vector<Diagnostic>& remarks, std::vector<Finding>& a
 
 std::vector<Finding> find_all(const Model& model, const ShardedGraph& sharded,
                               const Program& program, const RulesConfig& rules,
-                              std::span<const FindingLevelConfig> levels) {
-  const PlanFacts facts{model, sharded, program, rules};
+                              std::span<const FindingLevelConfig> levels,
+                              const ModelConfig* config) {
+  const PlanFacts facts{model, sharded, program, rules, config};
+  std::vector<FindingLevelConfig> all_levels = rules.findings;
+  all_levels.insert(all_levels.end(), levels.begin(), levels.end());
   std::vector<Finding> all;
   add_remarks(model.notes, all);
   add_remarks(rules.remarks, all);
   for (const FindingKind& kind : finding_table()) {
-    if (kind.find == nullptr) continue;
+    if (kind.find == nullptr || !is_looked_for(kind, all_levels)) continue;
     std::vector<Finding> found = kind.find(facts, kind);
     std::move(found.begin(), found.end(), std::back_inserter(all));
   }
-  std::vector<FindingLevelConfig> all_levels = rules.findings;
-  all_levels.insert(all_levels.end(), levels.begin(), levels.end());
   return apply_levels(std::move(all), all_levels);
 }
 

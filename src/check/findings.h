@@ -37,6 +37,7 @@ struct PlanFacts {
   const ShardedGraph& sharded;
   const Program& program;
   const RulesConfig& rules;
+  const ModelConfig* config = nullptr;  ///< of the model, where fixes may be tried on it
 };
 
 /// One row per kind of finding: id, usual severity, what it is, what to do, who finds it.
@@ -49,6 +50,8 @@ struct FindingKind {
   std::vector<Finding> (*find)(const PlanFacts& facts, const FindingKind& kind);
   /// Also raised as an error there, in cases for which there is no plan.
   bool may_stop = false;
+  /// Looked for only where a level is given for it.
+  bool is_on_request = false;
 };
 std::span<const FindingKind> finding_table();
 /// Null when there is none.
@@ -56,10 +59,12 @@ const FindingKind* finding_kind(std::string_view id);
 
 /// All findings, what the model's builder and the rules' reader remarked: errors, warnings, notes;
 /// each by cost, then in order of the table. As loud as the rules' `findings` say and then as
-/// `levels` say: see `apply_levels`.
+/// `levels` say: see `apply_levels`. With the model's `config` fixes that edit the model are planned
+/// before they are named; without it findings about reshards have none.
 std::vector<Finding> find_all(const Model& model, const ShardedGraph& sharded,
                               const Program& program, const RulesConfig& rules,
-                              std::span<const FindingLevelConfig> levels = {});
+                              std::span<const FindingLevelConfig> levels = {},
+                              const ModelConfig* config = nullptr);
 
 /// The findings at these levels (the last word about an id counts), those that are off left out,
 /// ordered anew. Throws `Error` with all of `unknown-finding` (nearest) and `fixed-level` (for what

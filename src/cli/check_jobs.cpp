@@ -59,6 +59,13 @@ Options options_of(const CheckTask& task, const Options& given) {
   if (!task.mesh.empty()) options.overrides.mesh = task.mesh;
   options.overrides.set.insert(options.overrides.set.begin(), task.job->set.begin(),
                                task.job->set.end());
+  // What is only looked for on request has to be asked for when the job is planned.
+  for (const FindingLevelConfig& level : task.job->policy.findings) {
+    const FindingKind* kind = finding_kind(level.id);
+    if (kind != nullptr && kind->is_on_request) {
+      options.finding_levels.insert(options.finding_levels.begin(), level);
+    }
+  }
   if (!task.job->size_set.empty()) options.overrides.size_set = task.job->size_set;
   return options;
 }

@@ -1,8 +1,10 @@
 #include "report/explain.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "check/annotations.h"
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/delta_input.h"
@@ -31,6 +33,15 @@ Bytes state_of(const Plan& plan) {
   Bytes bytes;
   for (const ArrayRow& row : state_rows(plan)) bytes += row.instances * row.bytes;
   return bytes;
+}
+
+/// How often collectives of the row's kind run over its axes.
+std::int64_t executions_of(const PlannedFunction& function, const CollectiveRow& row) {
+  std::int64_t count = 0;
+  for (const CollectiveCount& one : function.collectives) {
+    if (one.kind == row.kind && one.axes == row.mesh_axes) count += one.count;
+  }
+  return count;
 }
 
 Alternative without_rule(const Plan& plan, const ModelInput& model, const Options& options,
@@ -70,6 +81,24 @@ Alternative with_other_constraint(const Plan& plan, const CollectiveRow& row,
   return alternative;
 }
 
+/// What places a value otherwise where the collective is part of a reshard, as far as it helps.
+void add_annotations(const Plan& plan, const ModelInput& model, const Options& options,
+                     CollectiveAnswer& answer) {
+  const PlannedFunction& main = plan.main();
+  const std::vector<Reshard> reshards = reshards_of(main.sharded, main.program);
+  const auto own = std::find_if(reshards.begin(), reshards.end(),
+                                [&](const Reshard& one) { return one.why == answer.row.reason; });
+  if (own == reshards.end()) return;
+  const std::int64_t before = executions_of(main, answer.row);
+  for (Annotation& one : annotations_against(model.config, main.sharded, *own)) {
+    ModelInput edited{model.file, std::move(one.config), {}};
+    const Edited other = planned_with(edited, plan.rules, options);
+    if (!other.plan || executions_of(other.plan->main(), answer.row) >= before) continue;
+    answer.instead.push_back({one.words, effect_of(plan, answer.row, other.plan->main(),
+                                                   state_of(plan), state_of(*other.plan))});
+  }
+}
+
 void add_alternatives(const Plan& plan, const ModelInput& model, const Options& options,
                       CollectiveAnswer& answer) {
   for (const int rule : rules_behind(plan, answer.row)) {
@@ -78,6 +107,7 @@ void add_alternatives(const Plan& plan, const ModelInput& model, const Options& 
   if (const auto other = other_constraint(plan, answer.row)) {
     answer.instead.push_back(with_other_constraint(plan, answer.row, *other));
   }
+  add_annotations(plan, model, options, answer);
 }
 
 /// The answers to all words together.

@@ -122,11 +122,23 @@ constexpr OptionRow all_rows[] = {
      [](Options& o, const std::string&) { o.resolved = true; }},
     {"--types", "", "every value's type, e.g. bfloat16[8@fsdp,4096,256@model], instead of the plan",
      plan_bit, [](Options& o, const std::string&) { o.types = true; }},
+    {"--strict", "",
+     "no reshard that nothing asks for: each is an error with the annotation that removes it; short "
+     "for --finding implicit-reshard=error",
+     plan_bit,
+     [](Options& o, const std::string&) {
+       o.finding_levels.push_back({"implicit-reshard", FindingLevel::error, {"--strict"}});
+     }},
+    {"--by-rule", "",
+     "collectives and bytes after each rule, the rules added one after the other, instead of the "
+     "plan",
+     plan_bit, [](Options& o, const std::string&) { o.by_rule = true; }},
     {"--suggest", "",
      "where a type is ambiguous, the cheapest out_sharding as a patch of the model file, and stop",
      plan_bit, [](Options& o, const std::string&) { o.suggest = true; }},
     {"--dump-stages", "DIR",
-     "write every stage as text into a folder: 01-model.txt, 02-sharded.txt, 03-program.txt",
+     "write every stage as text into a folder: 01-model.txt, 02-trace.txt (rule by rule, op by op), "
+     "02-sharded.txt, 03-program.txt",
      planning, [](Options& o, const std::string& v) { o.dump_stages = v; }},
     {"--style", "jax|plain",
      "jax: pictures byte for byte as jax.debug.visualize_array_sharding draws them; "

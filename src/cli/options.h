@@ -47,6 +47,7 @@ struct Options {
   bool resolved = false;
   bool types = false;
   bool suggest = false;
+  bool by_rule = false;
   std::optional<Bytes> capacity;  ///< of one device, from --hbm or --device
   std::string device;             ///< the chip's name when --device gave it
   std::string dump_stages;        ///< folder; empty: none

@@ -73,8 +73,8 @@ Plan make_plan(const ModelInput& model, const RulesConfig& rules, const Options&
   } else {
     plan_arrays(plan, *model.arrays, rules, dump);
   }
-  plan.findings =
-      find_all(plan.model, plan.main().sharded, plan.main().program, rules, options.finding_levels);
+  plan.findings = find_all(plan.model, plan.main().sharded, plan.main().program, rules,
+                           options.finding_levels, model.has_program() ? &model.config : nullptr);
   if (options.capacity) {
     // Of a list of arrays only the least is known that a step takes.
     plan.fit = Fit{*options.capacity,

@@ -1,4 +1,5 @@
 #include "cli/answer.h"
+#include "cli/by_rule_input.h"
 #include "cli/commands.h"
 #include "cli/delta_input.h"
 #include "cli/find_file.h"
@@ -38,7 +39,16 @@ int plan_command(const Options& options, Sources& sources) {
     throw Error("usage", {"--types"}, "--types is a screen for people, the JSON answer has specs",
                 "leave --format json out");
   }
-  const Plan plan = make_plan(options, sources, may_fold(options));
+  const ModelInput model = read_model_input(options.arguments[0], options, sources);
+  const Plan plan = make_plan(model, read_rules_input(options.arguments[1], options, sources),
+                              options, may_fold(options));
+  if (options.by_rule) {
+    const std::vector<RuleStep> steps = rule_steps(model, plan, options);
+    write_answer(options, options.format == Format::json
+                              ? by_rule_json(plan, steps)
+                              : by_rule_text(plan, steps, layout_of(options)));
+    return 0;
+  }
   const std::optional<Delta> delta = delta_of(plan, options, sources);
   const Layout layout = layout_of(options);
   const std::string text =

@@ -37,46 +37,13 @@ PlannedFunction plan_function(Graph graph, bool is_main, const RulesConfig& rule
   check_types(graph, rules, mesh);
   PlannedFunction planned;
   planned.sharded = shard_graph(std::move(graph), rules, mesh);
+  dump.write_trace(planned.sharded, rules, is_main);
   dump.write(planned.sharded, is_main);
   planned.program = partition(planned.sharded);
   dump.write(planned.program, is_main);
   log_program(planned.program, planned.sharded.graph.nodes.size());
   planned.collectives = count_collectives(planned.program);
   planned.merged = count_merged(xla_merge(planned.program));
-  return planned;
-}
-
-/// A function with folded repeats, and with each of them widened. Nothing when its iterations are
-/// not equal after all.
-std::optional<PlannedFunction> plan_folded(Graph folded, std::vector<Graph> widened,
-                                           std::span<const Iteration> folds,
-                                           const RulesConfig& rules, const Mesh& mesh) {
-  PlannedFunction planned;
-  planned.sharded = shard_graph(std::move(folded), rules, mesh);
-  std::vector<ShardedGraph> wide;
-  std::vector<const ShardedGraph*> sides;
-  wide.reserve(widened.size());
-  for (Graph& graph : widened) {
-    wide.push_back(shard_graph(std::move(graph), rules, mesh));
-    sides.push_back(&wide.back());
-  }
-  if (!goes_on_evenly(planned.sharded, sides, folds)) return std::nullopt;
-  planned.program = partition(planned.sharded);
-  std::vector<Program> programs;
-  std::vector<FoldedFunction> functions;
-  programs.reserve(wide.size());
-  for (const ShardedGraph& sharded : wide) {
-    programs.push_back(partition(sharded));
-    functions.push_back({sharded.graph, programs.back()});
-  }
-  auto figures = unfold({planned.sharded.graph, planned.program}, functions, folds);
-  if (!figures) return std::nullopt;
-  log_program(planned.program, planned.sharded.graph.nodes.size());
-  planned.collectives = count_collectives(planned.program);
-  planned.program.memory = std::move(figures->memory);
-  planned.merged = std::move(figures->merged);
-  for (std::size_t i = 0; i < planned.program.buffers.size(); ++i)
-    planned.program.buffers[i].name = std::move(figures->buffer_names[i]);
   return planned;
 }
 
@@ -122,12 +89,45 @@ Folding try_folded(Plan& plan, const ModelConfig& config, const RulesConfig& rul
 
 }  // namespace
 
+std::optional<PlannedFunction> plan_folded(Graph folded, std::vector<Graph> widened,
+                                           std::span<const Iteration> folds,
+                                           const RulesConfig& rules, const Mesh& mesh) {
+  PlannedFunction planned;
+  planned.sharded = shard_graph(std::move(folded), rules, mesh);
+  std::vector<ShardedGraph> wide;
+  std::vector<const ShardedGraph*> sides;
+  wide.reserve(widened.size());
+  for (Graph& graph : widened) {
+    wide.push_back(shard_graph(std::move(graph), rules, mesh));
+    sides.push_back(&wide.back());
+  }
+  if (!goes_on_evenly(planned.sharded, sides, folds)) return std::nullopt;
+  planned.program = partition(planned.sharded);
+  std::vector<Program> programs;
+  std::vector<FoldedFunction> functions;
+  programs.reserve(wide.size());
+  for (const ShardedGraph& sharded : wide) {
+    programs.push_back(partition(sharded));
+    functions.push_back({sharded.graph, programs.back()});
+  }
+  auto figures = unfold({planned.sharded.graph, planned.program}, functions, folds);
+  if (!figures) return std::nullopt;
+  log_program(planned.program, planned.sharded.graph.nodes.size());
+  planned.collectives = count_collectives(planned.program);
+  planned.program.memory = std::move(figures->memory);
+  planned.merged = std::move(figures->merged);
+  for (std::size_t i = 0; i < planned.program.buffers.size(); ++i)
+    planned.program.buffers[i].name = std::move(figures->buffer_names[i]);
+  return planned;
+}
+
 void plan_arrays(Plan& plan, const ArraysConfig& config, const RulesConfig& rules,
                  const StageDump& dump) {
   plan.model = build_arrays_model(config);
   dump.write(plan.model.apply, true);
   plan.apply.sharded = shard_state(plan.model, rules, plan.mesh);
   plan.apply.program.mesh = plan.mesh;
+  dump.write_trace(plan.apply.sharded, rules, true);
   dump.write(plan.apply.sharded, true);
 }
 

@@ -1,6 +1,10 @@
 #pragma once
 // The functions of a model, each sharded and partitioned; with folded repeats where that is safe.
 
+#include <optional>
+#include <span>
+#include <vector>
+
 #include "cli/stages.h"
 #include "config/arrays_config.h"
 #include "config/model_config.h"
@@ -13,6 +17,12 @@ namespace shard {
 /// each by itself. The figures are the same either way. Stages are dumped of what is written out.
 void plan_functions(Plan& plan, const ModelConfig& config, const RulesConfig& rules, bool fold,
                     const StageDump& dump);
+
+/// A function with folded repeats, and with each of them widened. Nothing when its iterations are
+/// not equal after all.
+std::optional<PlannedFunction> plan_folded(Graph folded, std::vector<Graph> widened,
+                                           std::span<const Iteration> folds,
+                                           const RulesConfig& rules, const Mesh& mesh);
 
 /// Fills the plan of a list of arrays: `apply` has their shardings, and there is no program.
 void plan_arrays(Plan& plan, const ArraysConfig& config, const RulesConfig& rules,

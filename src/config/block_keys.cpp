@@ -36,7 +36,9 @@ constexpr std::array<KeyRow, 1> placed_parameters = {{
 }};
 constexpr std::array<KeyRow, 2> inside = {{
     {.name = "names", .kind = labels, .help = "other labels for dims of the block"},
-    {.name = "constrain", .kind = specs, .help = "placements by value of the block"},
+    {.name = "constrain",
+     .kind = specs,
+     .help = "placements by value of the block, and of its parameters where they are used"},
 }};
 constexpr std::array<KeyRow, 1> kernels = {{
     {.name = "kernel_init", .kind = initializer, .help = "first values of the kernels"},

@@ -42,9 +42,12 @@ constexpr std::array<KeyRow, 1> required_features = {{
 constexpr std::array<KeyRow, 1> optional_features = {{
     {.name = "features", .kind = count, .help = "the new last dim; without it `of` names two"},
 }};
-constexpr std::array<KeyRow, 3> kernel_rows = {{
+constexpr std::array<KeyRow, 4> kernel_rows = {{
     {.name = "kernel", .kind = spec, .help = "placement of the kernel; default: its labels"},
     {.name = "params", .kind = specs, .help = "placements by parameter name"},
+    {.name = "constrain",
+     .kind = specs,
+     .help = "placements by parameter name where they are used: {kernel: P()} gathers it"},
     {.name = "kernel_init", .kind = initializer, .help = "first values of the kernel"},
 }};
 constexpr std::array<KeyRow, 3> bias_rows = {{

@@ -106,6 +106,11 @@ std::optional<SpecConfig> BlockBuilder::placement_of(std::string_view parameter)
 
 ValueId BlockBuilder::parameter(std::string_view name, const std::vector<BlockDim>& dims,
                                 InitConfig init, Shape fans) {
+  return as_asked(name, leaf(name, dims, std::move(init), std::move(fans)));
+}
+
+ValueId BlockBuilder::leaf(std::string_view name, const std::vector<BlockDim>& dims,
+                           InitConfig init, Shape fans) {
   add_once(parameters_, name);
   ParameterRequest request;
   request.path = call_.path + "/" + std::string(name);
@@ -131,8 +136,19 @@ ValueId BlockBuilder::kernel(std::string_view name, const std::vector<BlockDim>&
     if (__builtin_mul_overflow(fan, dims[i].size, &fan)) fan = dims[i].size;
   }
   InitConfig init = layer.kernel_init.value_or(InitConfig{"lecun_normal", {}, layer.at});
-  const ValueId value = parameter(name, dims, std::move(init), std::move(fans));
-  return value == ValueId::none ? value : compose.converted(value, compute());
+  const ValueId value = leaf(name, dims, std::move(init), std::move(fans));
+  if (value == ValueId::none) return value;
+  return as_asked(name, compose.converted(value, compute()));
+}
+
+ValueId BlockBuilder::as_asked(std::string_view name, ValueId x) {
+  const SpecConfig* spec = entry_of(layer.constrain, name);
+  if (spec == nullptr || x == ValueId::none) return x;
+  const Location at = lowering.builder.origin.at;
+  lowering.builder.origin.at = spec->at;
+  x = lowering.constrained(x, *spec);
+  lowering.builder.origin.at = at;
+  return x;
 }
 
 ValueId BlockBuilder::with_bias(ValueId x, std::string_view name, const std::vector<BlockDim>& dims,
@@ -157,18 +173,15 @@ ValueId BlockBuilder::value(std::string_view name, ValueId x, std::string_view h
   if (!labels.empty()) compose.set_labels(x, std::move(labels));
   lowering.name_value(x, call_.path + "/" + std::string(name));
   record(BlockPart::Kind::value, std::string(name), help, x);
-  if (const SpecConfig* spec = entry_of(layer.constrain, name)) {
-    const Location at = lowering.builder.origin.at;
-    lowering.builder.origin.at = spec->at;
-    x = lowering.constrained(x, *spec);
-    lowering.builder.origin.at = at;
-  }
-  return x;
+  return as_asked(name, x);
 }
 
 ValueId BlockBuilder::finish(ValueId x) {
   for (const auto& [name, spec] : layer.constrain) {
-    if (std::find(values_.begin(), values_.end(), name) != values_.end()) continue;
+    const bool is_value = std::find(values_.begin(), values_.end(), name) != values_.end();
+    const bool is_parameter =
+        std::find(parameters_.begin(), parameters_.end(), name) != parameters_.end();
+    if (is_value || is_parameter) continue;
     lowering.diagnostics.error("unknown-value", spec.at,
                                layer.kind + " has no value '" + name + "' inside",
                                did_you_mean(name, values_, "values", 12));

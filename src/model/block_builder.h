@@ -41,7 +41,7 @@ class BlockBuilder {
   /// Of the arithmetic and the result.
   DType compute() const;
 
-  /// A parameter in its own dtype.
+  /// A parameter in its own dtype, where it is used placed as the layer's `constrain` asks.
   ValueId parameter(std::string_view name, const std::vector<BlockDim>& dims, InitConfig init,
                     Shape fans = {});
   /// The kernel of a product over the first `inputs` of its dims, but for `batch` before them; in
@@ -70,6 +70,10 @@ class BlockBuilder {
  private:
   void record(BlockPart::Kind kind, std::string name, std::string_view help, ValueId value);
   std::optional<SpecConfig> placement_of(std::string_view parameter) const;
+  ValueId leaf(std::string_view name, const std::vector<BlockDim>& dims, InitConfig init,
+               Shape fans);
+  /// As the layer's `constrain` says under this name.
+  ValueId as_asked(std::string_view name, ValueId x);
 
   LayerCall& call_;
   std::vector<std::string> values_;

@@ -18,15 +18,27 @@ std::optional<SpecConfig> placement_of(const LayerConfig& layer, const std::stri
   return std::nullopt;
 }
 
-/// `params: {NAME: SPEC}` may only name the layer's own parameters.
+/// `params: {NAME: SPEC}` and `constrain` may only name the layer's own parameters.
 void check_params(Lowering& lowering, const LayerConfig& layer,
                   const std::vector<std::string>& names) {
-  for (const auto& [key, spec] : layer.params) {
-    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
-    lowering.diagnostics.error("unknown-parameter", spec.at,
-                               layer.kind + " has no parameter '" + key + "'",
-                               did_you_mean(key, names, "parameters"));
+  for (const auto* entries : {&layer.params, &layer.constrain}) {
+    for (const auto& [key, spec] : *entries) {
+      if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+      lowering.diagnostics.error("unknown-parameter", spec.at,
+                                 layer.kind + " has no parameter '" + key + "'",
+                                 did_you_mean(key, names, "parameters"));
+    }
   }
+}
+
+/// The parameter as the product works on it: in that dtype, and placed as `constrain` asks.
+ValueId in_use(Lowering& lowering, const LayerConfig& layer, const std::string& name, ValueId value,
+               DType dtype) {
+  value = lowering.converted(value, dtype);
+  for (const auto& [key, spec] : layer.constrain) {
+    if (key == name) value = lowering.constrained(value, spec);
+  }
+  return value;
 }
 
 /// x @ kernel over the last dim of x, in the layer's compute dtype.
@@ -65,7 +77,7 @@ Product kernel_product(Lowering& lowering, LayerCall& call, const std::string& k
   std::vector<std::string> labels = lowering.builder.graph().value(x).labels;
   labels.back() = features->label;
   const ValueId operands[] = {lowering.converted(x, product.dtype),
-                              lowering.converted(kernel, product.dtype)};
+                              in_use(lowering, layer, kernel_name, kernel, product.dtype)};
   product.value = lowering.emit(Op::dot, operands, dot_attributes({}, {}, {type.rank() - 1}, {0}),
                                 std::move(labels));
   return product;
@@ -95,7 +107,8 @@ ValueId lower_dense(Lowering& lowering, LayerCall& call) {
     request.init = layer.bias_init.value_or(InitConfig{"zeros", {}, layer.at});
     request.at = layer.bias ? layer.bias->at : layer.at;
     const ValueId bias = lowering.parameter(std::move(request));
-    value = lowering.emit_binary(Op::add, value, lowering.converted(bias, product.dtype));
+    value = lowering.emit_binary(Op::add, value,
+                                 in_use(lowering, layer, "bias", bias, product.dtype));
   }
   lowering.name_value(value, call.path);
   return value;

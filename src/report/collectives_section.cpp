@@ -87,6 +87,21 @@ std::string merged_line(const PlannedFunction& function) {
   return text.empty() ? "" : "XLA's combiner would merge: " + text + '\n';
 }
 
+/// Which of them nothing asks for.
+std::string implicit_line(const std::vector<CollectiveRow>& rows, const Layout& layout) {
+  std::string numbers;
+  Bytes wire;
+  for (const auto& group : collective_groups(rows)) {
+    if (!rows[group.front()].is_implicit) continue;
+    numbers += (numbers.empty() ? "" : ", ") + number_range(rows[group.front()], rows[group.back()]);
+    for (const std::size_t position : group) wire += rows[position].wire;
+  }
+  if (numbers.empty()) return "";
+  return fmt::format("implicit, no constraint asks for them: {}, {} B of the wire (--strict says "
+                     "what removes them)\n",
+                     numbers, bytes_text(layout, wire));
+}
+
 }  // namespace
 
 std::string collectives_section(const Plan& plan, const Layout& layout) {
@@ -103,7 +118,7 @@ std::string collectives_section(const Plan& plan, const Layout& layout) {
                {"why"}});
   for (const auto& group : collective_groups(rows)) table.add(table_row(layout, rows, group));
   return table.render(layout.width, layout.color) + wire_line(plan, layout) +
-         merged_line(plan.main()) + loop_line(rows) + left_out;
+         implicit_line(rows, layout) + merged_line(plan.main()) + loop_line(rows) + left_out;
 }
 
 }  // namespace shard

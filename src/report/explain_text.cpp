@@ -105,6 +105,7 @@ std::string collective_text(const CollectiveAnswer& answer, const Layout& layout
     text += fmt::format("in a loop that runs it {} times\n", with_commas(row.loop_times));
   }
   if (!answer.asked_by.empty()) text += fmt::format("asked by {}\n", answer.asked_by);
+  if (row.is_implicit) text += "asked for by nothing: it is implicit\n";
   for (const Alternative& one : answer.instead) {
     text += fmt::format("instead  {}: {}\n", one.edit, one.effect);
   }

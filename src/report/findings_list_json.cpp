@@ -14,6 +14,7 @@ std::string findings_list_json() {
     all.push_back({{"id", kind.id},
                    {"severity", levels[static_cast<std::size_t>(kind.severity)]},
                    {"is_found_in_plans", kind.find != nullptr},
+                   {"is_on_request", kind.is_on_request},
                    {"stops_planning", kind.find == nullptr || kind.may_stop},
                    {"help", kind.help},
                    {"act", kind.act}});

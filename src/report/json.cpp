@@ -18,10 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int indent = 2;
-
 std::string finish(const Json& document) {
-  return document.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 Json place_json(const Location& at) {
@@ -88,6 +86,7 @@ Json collective_json(const CollectiveRow& row) {
           {"payload_bytes", row.payload.count()},
           {"wire_bytes_per_step", row.wire.count()},
           {"phase", name_of(row.phase)},
+          {"implicit", row.is_implicit},
           {"why", join({row.why})},
           {"at", place_json(row.at)}};
 }

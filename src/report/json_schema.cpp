@@ -5,6 +5,7 @@
 #include "report/json.h"
 #include "report/layout_schema.h"
 #include "report/semantics.h"
+#include "report/view_schema.h"
 
 namespace shard {
 namespace {
@@ -76,6 +77,7 @@ constexpr KeyRow function_keys[] = {
     {"collectives[].wire_bytes_per_step", "integer",
      "bytes one device sends with the ring algorithm"},
     {"collectives[].phase", "string", "forward, backward or update"},
+    {"collectives[].implicit", "boolean", "a reshard that nothing asks for"},
     {"collectives[].why", "string", "what makes it necessary"},
     {"collectives[].at", "object|null", "the layer that needs it"},
     {"collectives[].at.file", "string", ""},
@@ -178,6 +180,7 @@ constexpr KeyRow collective_answer_keys[] = {
     {"payload_bytes", "integer", "local operand bytes (all_gather: result bytes) of one"},
     {"wire_bytes_per_step", "integer", "bytes one device sends with the ring algorithm"},
     {"phase", "string", "forward, backward or update"},
+    {"implicit", "boolean", "a reshard that nothing asks for"},
     {"why", "string", "what makes it necessary"},
     {"at", "object|null", "the layer that needs it"},
     {"at.file", "string", ""},
@@ -256,6 +259,7 @@ constexpr KeyRow kind_keys[] = {
     {"kinds[].id", "string", ""},
     {"kinds[].severity", "string", "unless a level says otherwise"},
     {"kinds[].is_found_in_plans", "boolean", "false: it only stops planning"},
+    {"kinds[].is_on_request", "boolean", "it is looked for only where a level is given for it"},
     {"kinds[].stops_planning", "boolean", "it also is a mistake for which there is no plan"},
     {"kinds[].help", "string", "what it is"},
     {"kinds[].act", "string", "what to do"},
@@ -467,6 +471,7 @@ std::string json_output_schema() {
   schema["title"] = "What shard-plan writes with --format json";
   schema["oneOf"] = Json::array({plan, show, run, explain_schema()});
   for (Json& one : findings_schemas()) schema["oneOf"].push_back(std::move(one));
+  for (const std::string& text : view_schemas()) schema["oneOf"].push_back(Json::parse(text));
   for (const std::string& text : layout_schemas()) {
     schema["oneOf"].push_back(Json::parse(text));
   }

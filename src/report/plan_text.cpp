@@ -132,7 +132,8 @@ std::string finding_text(const Finding& finding, const Layout& layout) {
   return text;
 }
 
-/// Many findings of one kind would drown the others: the first of them, and how many more.
+/// Many findings of one kind would drown the others: the first of them, and how many more. What
+/// makes the answer a no is always there in full.
 std::string findings_section(const Plan& plan, const Layout& layout) {
   constexpr std::size_t most_of_a_kind = 4;
   constexpr std::size_t shown_of_many = 2;
@@ -142,7 +143,8 @@ std::string findings_section(const Plan& plan, const Layout& layout) {
   std::string text;
   for (const Finding& finding : plan.findings) {
     const std::size_t all = total[{finding.severity, finding.id}];
-    const bool is_many = all > most_of_a_kind && !layout.unfold;
+    const bool is_many =
+        all > most_of_a_kind && !layout.unfold && finding.severity != Severity::error;
     const std::size_t number = ++seen[{finding.severity, finding.id}];
     if (!is_many || number <= shown_of_many) {
       text += finding_text(finding, layout);

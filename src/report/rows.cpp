@@ -4,8 +4,10 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/check.h"
+#include "check/reshards.h"
 #include "model/range_names.h"
 #include "report/fold.h"
 
@@ -45,6 +47,32 @@ void link_followers(const Plan& plan, const std::vector<int>& row_of_leaf,
   }
 }
 
+/// Somebody wrote how this dim is split, or that it is not: then it has lost nothing.
+bool is_written(const ShardedGraph& sharded, ValueId value, int dim) {
+  constexpr std::array<ReasonKind, 7> written = {ReasonKind::rule,       ReasonKind::no_rule,
+                                                 ReasonKind::rule_none,  ReasonKind::explicit_spec,
+                                                 ReasonKind::constraint, ReasonKind::output,
+                                                 ReasonKind::unannotated};
+  const std::vector<Reason>& reasons =
+      sharded.reasons[index_of(value)][static_cast<std::size_t>(dim)];
+  return std::any_of(reasons.begin(), reasons.end(), [&](const Reason& reason) {
+    return std::find(written.begin(), written.end(), reason.kind) != written.end();
+  });
+}
+
+/// Adds to the values' reasons what propagation kept away from them: per dim and axes what was
+/// there first.
+void add_lost(const ShardedGraph& sharded, const std::map<ValueId, std::size_t>& row_of,
+              std::vector<ArrayRow>& rows) {
+  std::set<std::tuple<ValueId, int, std::string>> known;
+  for (const Conflict& one : sharded.conflicts) {
+    const auto row = row_of.find(one.loser);
+    if (row == row_of.end() || is_written(sharded, one.loser, one.dim)) continue;
+    if (!known.emplace(one.loser, one.dim, axes_text(sharded.mesh, one.axes)).second) continue;
+    rows[row->second].why.push_back(lost_clause(sharded, one));
+  }
+}
+
 bool is_shown(const Graph& graph, const GraphValue& value, const std::set<std::string>& shown) {
   if (value.name.empty() || value.producer == NodeId::none) return false;
   const Node& producer = graph.node(value.producer);
@@ -53,18 +81,20 @@ bool is_shown(const Graph& graph, const GraphValue& value, const std::set<std::s
 
 /// The values of a region and of the loops in it, in order of execution.
 void add_named_values(const PlannedFunction& function, const Region& region,
-                      std::set<std::string>& shown, std::vector<ArrayRow>& rows) {
+                      std::set<std::string>& shown, std::map<ValueId, std::size_t>& row_of,
+                      std::vector<ArrayRow>& rows) {
   const Graph& graph = function.sharded.graph;
   for (const NodeId id : region.nodes) {
     const Node& node = graph.node(id);
     if (node.region != RegionId::none) {
-      add_named_values(function, graph.region(node.region), shown, rows);
+      add_named_values(function, graph.region(node.region), shown, row_of, rows);
       continue;
     }
     for (const ValueId result : node.results) {
       const GraphValue& value = graph.value(result);
       if (!is_shown(graph, value, shown)) continue;
       shown.insert(value.name);
+      row_of.emplace(result, rows.size());
       rows.push_back(array_row(function, value.name, result, function.sharded.sharding(result)));
       rows.back().role = Role::output;
     }
@@ -120,6 +150,8 @@ CollectiveRow collective_row(const PlannedFunction& function, const Instruction&
   row.mesh_axes = collective.axes;
   row.type = function.program.buffer(instruction.operands.front()).type;
   row.reason = collective.why;
+  row.is_implicit = is_implicit(function.sharded, collective.why,
+                                function.program.buffer(instruction.results.front()).value);
   if (collective.why.node != NodeId::none) {
     row.at = function.sharded.graph.node(collective.why.node).at;
   }
@@ -179,14 +211,17 @@ std::vector<ArrayRow> value_rows(const PlannedFunction& function) {
   const Graph& graph = function.sharded.graph;
   std::vector<ArrayRow> rows;
   std::set<std::string> shown;
+  std::map<ValueId, std::size_t> row_of;
   for (const GraphInput& input : graph.inputs) {
     if (input.state_leaf >= 0) continue;
+    row_of.emplace(input.value, rows.size());
     rows.push_back(
         array_row(function, input.path, input.value, function.sharded.sharding(input.value)));
     if (!rows.back().why.empty()) rows.back().why.front().lead.insert(0, "input, ");
     shown.insert(input.path);
   }
-  add_named_values(function, graph.body(), shown, rows);
+  add_named_values(function, graph.body(), shown, row_of, rows);
+  add_lost(function.sharded, row_of, rows);
   return rows;
 }
 

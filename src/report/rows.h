@@ -63,6 +63,7 @@ struct CollectiveRow {
   std::vector<AxisRef> mesh_axes;
   TensorType type;  ///< of its (first) operand on one device
   CollectiveReason reason;
+  bool is_implicit = false;  ///< a reshard that nothing asks for
 };
 
 /// All collectives of the function; those that look alike stand together, in order of the first.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "check/reshards.h"
 #include "model/iterations.h"
 #include "model/placement_ask.h"
 #include "model/range_names.h"
@@ -25,7 +26,7 @@ std::string owner(const std::string& path) {
 std::string name_of(const Graph& graph, ValueId id) {
   const GraphValue& value = graph.value(id);
   if (!value.name.empty()) return value.name;
-  if (value.producer == NodeId::none) return "%" + std::to_string(index_of(id));
+  if (value.producer == NodeId::none) return tensor_name(graph, id);
   return std::string(def(graph.node(value.producer).op).name);
 }
 
@@ -154,6 +155,17 @@ Clauses why(const ShardedGraph& sharded, ValueId value) {
     }
   }
   return clauses;
+}
+
+Clause lost_clause(const ShardedGraph& sharded, const Conflict& conflict) {
+  std::string axes;
+  for (const AxisRef& axis : conflict.axes) {
+    axes += (axes.empty() ? "" : ",") + to_string(sharded.mesh, axis);
+  }
+  const bool has_source = conflict.from != ValueId::none;
+  return {"lost " + axes + (has_source ? " of " : ""),
+          has_source ? name_seen_from(sharded.graph, conflict.loser, conflict.from) : "",
+          (conflict.label.empty() ? "" : " along " + conflict.label) + " (" + conflict.why + ')'};
 }
 
 std::string reason_words(const ShardedGraph& sharded, ValueId value, const Reason& reason) {

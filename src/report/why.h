@@ -23,6 +23,10 @@ using Clauses = std::vector<Clause>;
 /// Why the value is split as it is, in order of its dims, each thing once.
 Clauses why(const ShardedGraph& sharded, ValueId value);
 
+/// What propagation kept away from the value: `lost model of kernel along hidden (dim 0 has model
+/// already)`.
+Clause lost_clause(const ShardedGraph& sharded, const Conflict& conflict);
+
 /// One reason as a text: `from x along batch`.
 std::string reason_words(const ShardedGraph& sharded, ValueId value, const Reason& reason);
 

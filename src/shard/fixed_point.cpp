@@ -134,10 +134,11 @@ class FixedPoint {
 
 FlowOutcome reach_fixed_point(FlowGraph& flow, const std::vector<Strategy>& strategies) {
   FixedPoint run(flow);
+  FlowOutcome outcome;
   for (int level = 0; level < op_priority_count; ++level) {
     for (const Strategy strategy : strategies) run.run_level(level, strategy);
+    outcome.gains_until.push_back(run.gains().size());
   }
-  FlowOutcome outcome;
   outcome.conflicts = run.conflicts();
   outcome.gains = run.gains();
   return outcome;

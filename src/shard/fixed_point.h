@@ -10,7 +10,8 @@
 namespace shard {
 
 struct FlowOutcome {
-  std::vector<Gain> gains;  ///< in the order they happened
+  std::vector<Gain> gains;               ///< in the order they happened
+  std::vector<std::size_t> gains_until;  ///< by op priority: gains up to its end
   std::vector<FlowConflict> conflicts;
 };
 

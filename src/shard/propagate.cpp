@@ -117,9 +117,15 @@ std::vector<ValueReasons> reasons_of_slots(const FlowGraph& flow, const FlowOutc
                                            const Explainer& explainer) {
   std::vector<ValueReasons> reasons(flow.slots.size());
   for (std::size_t i = 0; i < reasons.size(); ++i) reasons[i].resize(flow.slots[i].shape.size());
-  for (const Gain& gain : outcome.gains) {
-    reasons[static_cast<std::size_t>(gain.slot)][static_cast<std::size_t>(gain.dim)].push_back(
-        explainer.reason_of(gain));
+  std::size_t level = 0;
+  for (std::size_t i = 0; i < outcome.gains.size(); ++i) {
+    const Gain& gain = outcome.gains[i];
+    while (level + 1 < outcome.gains_until.size() && i >= outcome.gains_until[level]) ++level;
+    std::vector<Reason>& own =
+        reasons[static_cast<std::size_t>(gain.slot)][static_cast<std::size_t>(gain.dim)];
+    own.push_back(explainer.reason_of(gain));
+    own.back().step = static_cast<int>(i) + 1;
+    own.back().level = static_cast<int>(level);
   }
   return reasons;
 }

@@ -45,6 +45,8 @@ struct Reason {
   ValueId from = ValueId::none;
   std::string label;          ///< label of the factor, e.g. `batch`; empty when it has none
   std::vector<AxisRef> axes;  ///< what was gained, or lost when `uneven`
+  int step = 0;               ///< of propagation, from 1: the order in which dims gained axes
+  int level = 0;              ///< op priority at which it happened
 };
 
 /// A reason with what most kinds have.

@@ -7,12 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/pipeline.h"
+#include "report/by_rule.h"
 #include "report/check_report.h"
 #include "report/comparison.h"
 #include "report/explain.h"
 #include "report/findings_list.h"
 #include "report/plan_record.h"
 #include "report/select.h"
+#include "report/trace.h"
 #include "text/files.h"
 
 using namespace shard;
@@ -131,6 +133,24 @@ TEST_CASE("every key of an explanation is documented and every documented key is
   CHECK(problems_of(explain_json(plan, all, delta)) == "");
   CHECK(problems_of(plan_json(plan, delta)) == "");
   CHECK(problems_of(plan_json(plan, Delta{"the rules as they are", {}, "it is refused"})) == "");
+}
+
+TEST_CASE(
+    "every key of a plan by rule and of a trace is documented and every documented key is there") {
+  const Plan plan = tiny_plan("fsdp_tp");
+  std::vector<RuleStep> steps(3);
+  steps[0].words = "no rule";
+  steps[0].after = record_of(tiny_plan("dp"));
+  steps[1] = {1, "rule 1 [batch, data]", {"r.yaml", 3, 5}, "", record_of(plan), {}};
+  steps[1].diff = diff(*steps[0].after, *steps[1].after);
+  CHECK(changes_of(steps[1]).size() > 2);
+  steps[2].refusal = "indivisible";
+  CHECK(problems_of(by_rule_json(plan, steps)) == "");
+  const Trace trace = trace_of(plan.main().sharded, plan.rules);
+  CHECK(trace.rules.size() == 7);
+  CHECK(!trace.gains.empty());
+  CHECK(!trace.conflicts.empty());
+  CHECK(problems_of(trace_json(trace, "train_step")) == "");
 }
 
 TEST_CASE("every key of findings is documented and every documented key is there") {

@@ -1,0 +1,144 @@
+#include "check/reshards.h"
+
+#include <algorithm>
+
+#include "spmd/words.h"
+
+namespace shard {
+namespace {
+
+/// What an op does itself: summing up, fetching elements of its neighbours.
+bool is_part_of_op(CollectiveReason::Kind kind) {
+  return kind == CollectiveReason::Kind::partial_sum || kind == CollectiveReason::Kind::neighbours;
+}
+
+/// Follows chains of collectives on one value through the bodies of a program.
+class ReshardSearch {
+ public:
+  ReshardSearch(const ShardedGraph& sharded, const Program& program)
+      : sharded_(sharded),
+        graph_(sharded.graph),
+        program_(program),
+        chain_of_(program.buffers.size(), -1) {}
+
+  std::vector<Reshard> run() {
+    visit(0, 1);
+    std::erase_if(chains_, [](const Reshard& one) { return one.moves.empty(); });
+    return std::move(chains_);
+  }
+
+ private:
+  void visit(int body, std::int64_t times) {
+    for (const Instruction& one : program_.bodies[static_cast<std::size_t>(body)].instructions) {
+      if (one.kind == Instruction::Kind::loop) {
+        visit(one.body, times * one.attributes.integer("times"));
+      } else if (one.kind == Instruction::Kind::collective) {
+        add(one, times);
+      }
+    }
+  }
+
+  void add(const Instruction& instruction, std::int64_t times) {
+    const Collective& collective = *instruction.collective;
+    if (is_part_of_op(collective.why.kind)) return;
+    Reshard& chain = chain_at(instruction);
+    chain_of_[index_of(instruction.results.front())] = static_cast<int>(&chain - chains_.data());
+    const Buffer& result = program_.buffer(instruction.results.front());
+    chain.whole = std::max(chain.whole, bytes_of(result.type));
+    if (collective.kind == CollectiveKind::all_slice) {
+      chain.is_full_remat = chain.is_full_remat || holds_everything_;
+      return;
+    }
+    chain.count = times * instruction.iteration.count();
+    chain.wire += chain.count * collective.wire;
+    chain.moves.push_back({collective.kind, collective.axes});
+    holds_everything_ = collective.kind == CollectiveKind::all_gather &&
+                        chain.value != ValueId::none &&
+                        result.type == graph_.value(chain.value).type;
+  }
+
+  /// The chain that the operand is the end of, or a new one.
+  Reshard& chain_at(const Instruction& instruction) {
+    const CollectiveReason& why = instruction.collective->why;
+    const int before = chain_of_[index_of(instruction.operands.front())];
+    if (before >= 0 && chains_[static_cast<std::size_t>(before)].why == why) {
+      return chains_[static_cast<std::size_t>(before)];
+    }
+    holds_everything_ = false;
+    Reshard& chain = chains_.emplace_back();
+    chain.why = why;
+    chain.value = program_.buffer(instruction.results.front()).value;
+    chain.is_asked_for = !is_implicit(sharded_, why, chain.value);
+    return chain;
+  }
+
+  const ShardedGraph& sharded_;
+  const Graph& graph_;
+  const Program& program_;
+  std::vector<Reshard> chains_;
+  std::vector<int> chain_of_;  ///< by buffer: the chain that made it
+  bool holds_everything_ = false;
+};
+
+std::string op_words(const Node& node) {
+  std::string text(def(node.op).name);
+  if (!node.name.empty()) text += " of " + node.name;
+  return node.phase == Phase::forward
+             ? text
+             : text + " (" + (node.phase == Phase::backward ? "backward" : "update") + ')';
+}
+
+/// What a loop's parameter is a slice of, or stands for, outside; nothing for a carry.
+ValueId outside_of_loop(const Graph& graph, ValueId parameter) {
+  for (const Node& node : graph.nodes) {
+    if (node.region == RegionId::none) continue;
+    const std::vector<ValueId>& parameters = graph.region(node.region).parameters;
+    const auto found = std::find(parameters.begin(), parameters.end(), parameter);
+    const auto position = static_cast<std::size_t>(found - parameters.begin());
+    if (found == parameters.end()) continue;
+    const bool is_carry = position < static_cast<std::size_t>(node.attributes.integer("carries"));
+    return is_carry ? ValueId::none : node.operands[position];
+  }
+  return ValueId::none;
+}
+
+/// A constraint or the placement of an output decided some dim of it.
+bool is_placed(const ShardedGraph& sharded, ValueId value) {
+  for (const std::vector<Reason>& dim : sharded.reasons[index_of(value)]) {
+    for (const Reason& reason : dim) {
+      if (reason.kind == ReasonKind::constraint || reason.kind == ReasonKind::output) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Reshard> reshards_of(const ShardedGraph& sharded, const Program& program) {
+  if (program.bodies.empty()) return {};
+  return ReshardSearch(sharded, program).run();
+}
+
+bool is_implicit(const ShardedGraph& sharded, const CollectiveReason& why, ValueId value) {
+  using Kind = CollectiveReason::Kind;
+  if (why.kind == Kind::result) return value == ValueId::none || !is_placed(sharded, value);
+  return why.kind == Kind::operand || why.kind == Kind::carry;
+}
+
+std::string tensor_name(const Graph& graph, ValueId value) {
+  if (value == ValueId::none) return "a temporary";
+  const GraphValue& of = graph.value(value);
+  if (!of.name.empty()) return of.name;
+  for (const GraphInput& input : graph.inputs) {
+    if (input.value == value) return input.path;
+  }
+  if (of.producer != NodeId::none) return op_words(graph.node(of.producer));
+  const ValueId outside = outside_of_loop(graph, value);
+  return outside == ValueId::none ? "a loop's carry" : tensor_name(graph, outside);
+}
+
+std::string op_name(const Graph& graph, const CollectiveReason& why) {
+  return why.node == NodeId::none ? "the result" : op_words(graph.node(why.node));
+}
+
+}  // namespace shard

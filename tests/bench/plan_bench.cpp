@@ -1,0 +1,112 @@
+// Planning the train step of Llama 3.1 405B on 16,384 devices, each figure beside its bar: what
+// propagation, partitioning and the memory plan take together, the program being built already.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/plan_functions.h"
+#include "config/load.h"
+#include "mesh/mesh.h"
+#include "model/model.h"
+#include "shard/sharded_graph.h"
+#include "spmd/partition.h"
+
+namespace shard::bench {
+namespace {
+
+constexpr int runs = 7;
+
+ModelConfig llama(bool is_scanned, int layers) {
+  DiskReader disk;
+  Sources sources(disk);
+  Overrides overrides;
+  overrides.size_set = "405b";
+  overrides.set = {"layers=" + std::to_string(layers)};
+  if (!is_scanned) overrides.set.emplace_back("layers.2.repeat.scan=false");
+  return read_model(
+      merge_model_file(std::string(SHARD_SOURCE_DIR) + "/models/llama.yaml", overrides, sources));
+}
+
+RulesConfig rules_on_16384_devices() {
+  DiskReader disk;
+  Sources sources(disk);
+  Overrides overrides;
+  overrides.mesh = "data=16,fsdp=128,tensor=8";
+  return read_rules(
+      merge_rules_file(std::string(SHARD_SOURCE_DIR) + "/rules/fsdp_tp.yaml", overrides, sources));
+}
+
+/// Median milliseconds.
+double median(const std::function<double()>& run) {
+  std::vector<double> all;
+  for (int i = 0; i < runs; ++i) all.push_back(run());
+  std::sort(all.begin(), all.end());
+  return all[runs / 2];
+}
+
+template <class Work>
+double milliseconds(const Work& work) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+void say(const std::string& name, double found, double bar, const char* unit) {
+  fmt::print("{:<58} {:>9.2f} {:<3} bar {:>6} {}\n", name, found, unit, bar,
+             found < bar ? "ok" : "MISSED");
+}
+
+/// The train step planned as it stands.
+double plan_whole(const Graph& graph, const RulesConfig& rules, const Mesh& mesh) {
+  return median([&] {
+    Graph copy = graph;
+    return milliseconds([&] { partition(shard_graph(std::move(copy), rules, mesh)); });
+  });
+}
+
+/// With equal iterations planned once, and shown to be equal.
+double plan_folds(const ModelConfig& config, const RulesConfig& rules, const Mesh& mesh) {
+  const Model model = build_model(config, {true, -1});
+  std::vector<Graph> widened;
+  for (const Iteration& fold : model.folded) {
+    widened.push_back(*build_model(config, {true, fold.repeat}).train_step);
+  }
+  return median([&] {
+    Graph graph = *model.train_step;
+    std::vector<Graph> wide = widened;
+    bool is_planned = false;
+    const double took = milliseconds([&] {
+      is_planned =
+          plan_folded(std::move(graph), std::move(wide), model.folded, rules, mesh).has_value();
+    });
+    if (!is_planned) fmt::print("the iterations are not equal\n");
+    return took;
+  });
+}
+
+void figures() {
+  constexpr int layers = 126;
+  constexpr double growth_bar = 2.4;  // twice the layers: linear, with some noise
+  const RulesConfig rules = rules_on_16384_devices();
+  const Mesh mesh = make_mesh(rules);
+  const Graph scanned = *build_model(llama(true, layers)).train_step;
+  say(fmt::format("scanned, {} nodes", scanned.nodes.size()), plan_whole(scanned, rules, mesh), 20,
+      "ms");
+  say("unrolled and folded", plan_folds(llama(false, layers), rules, mesh), 40, "ms");
+  const Graph whole = *build_model(llama(false, layers)).train_step;
+  const double all = plan_whole(whole, rules, mesh);
+  say(fmt::format("unrolled, --no-fold, {} nodes", whole.nodes.size()), all, 1000, "ms");
+  const Graph half = *build_model(llama(false, layers / 2)).train_step;
+  say("  over half as many layers", all / plan_whole(half, rules, mesh), growth_bar, "x");
+}
+
+}  // namespace
+}  // namespace shard::bench
+
+int main() { shard::bench::figures(); }
