@@ -41,7 +41,7 @@ ExportedPlan exported(const Plan& plan) {
     const GraphOutput& output = sharded.graph.outputs[i];
     if (output.state_leaf >= 0) continue;
     result.arrays.push_back({output.path,
-                             sharded.given_type(output.value),
+                             sharded.given_output_type(i),
                              part_of(output.role),
                              spec_text(sharded.mesh, sharded.output_shardings[i]),
                              {}});

@@ -127,10 +127,11 @@ FactorRule slice_rule(Types operands, Types results, const Attributes&) {
 
 FactorRule pad_rule(Types operands, Types results, const Attributes& attributes) {
   FactorRule rule = resized_rule(operands, results, FactorKind::permutation, false);
-  // What is cut before and added behind keeps the size, and yet moves every element.
+  // What is cut at one end and added elsewhere keeps the size, and yet moves elements.
   const Dims& low = attributes.integers("low");
+  const Dims& interior = attributes.integers("interior");
   for (std::size_t dim = 0; dim < low.size(); ++dim) {
-    rule.factors[dim].needs_neighbours = low[dim] != 0;
+    rule.factors[dim].needs_neighbours = low[dim] != 0 || interior[dim] != 0;
   }
   return rule;
 }
@@ -140,7 +141,9 @@ FactorRule dynamic_slice_rule(Types operands, Types results, const Attributes&) 
 }
 
 FactorRule top_k_rule(Types operands, Types results, const Attributes&) {
-  return resized_rule(operands, results, FactorKind::need_replication, true);
+  FactorRule rule = resized_rule(operands, results, FactorKind::need_replication, true);
+  rule.factors.back().kind = FactorKind::need_replication;  // all of them are sorted still
+  return rule;
 }
 
 FactorRule concatenate_rule(Types operands, Types results, const Attributes& attributes) {

@@ -15,6 +15,12 @@ std::int64_t dim_size(const TensorType& type, std::int64_t dim) {
   return type.shape[static_cast<std::size_t>(dim)];
 }
 
+/// Every element is a window of its own along this dim.
+bool is_untouched(const Windows& windows, std::size_t dim) {
+  return windows.sizes[dim] == 1 && windows.strides[dim] == 1 && windows.low[dim] == 0 &&
+         windows.high[dim] == 0 && windows.base_dilation[dim] == 1;
+}
+
 /// The windows and the elements of a window along one spatial dim share the dim of the array, the
 /// larger of both first, within its size.
 void add_spatial(RuleBuilder& rule, const ConvolutionDims& dims, std::size_t role, Types operands,
@@ -67,8 +73,7 @@ FactorRule reduce_window_rule(Types operands, Types results, const Attributes& a
   RuleBuilder rule(operands, results);
   const Windows windows = reduction_windows(attributes);
   for (std::size_t dim = 0; dim < operands[0].shape.size(); ++dim) {
-    const bool is_plain = windows.sizes[dim] == 1 && windows.strides[dim] == 1 &&
-                          windows.low[dim] == 0 && windows.high[dim] == 0;
+    const bool is_plain = is_untouched(windows, dim);
     rule.add(results[0].shape[dim], is_plain ? FactorKind::pass_through : FactorKind::permutation);
     rule.everywhere(static_cast<std::int64_t>(dim));
   }
@@ -80,7 +85,7 @@ FactorRule select_and_scatter_add_rule(Types operands, Types results,
   RuleBuilder rule(operands, results);
   const Windows windows = reduction_windows(attributes);
   for (std::size_t dim = 0; dim < operands[0].shape.size(); ++dim) {
-    const bool is_plain = windows.sizes[dim] == 1 && windows.strides[dim] == 1;
+    const bool is_plain = is_untouched(windows, dim);
     rule.add(operands[0].shape[dim], is_plain ? FactorKind::pass_through : FactorKind::permutation);
     rule.everywhere(static_cast<std::int64_t>(dim));
   }

@@ -7,6 +7,7 @@
 #include "shard/axes.h"
 #include "shard/boundary.h"
 #include "shard/is_typed.h"
+#include "shard/legal_sizes.h"
 #include "shard/padding.h"
 #include "shard/path_rules.h"
 #include "shard/propagate.h"
@@ -138,7 +139,28 @@ class Placement {
       reasons[index_of(input.value)] = std::move(resolved.reasons);
       const bool is_left_open =
           input.placement.is_unannotated() && input.role == Role::input && !is_by_path;
-      if (!is_left_open) given.values[index_of(input.value)] = std::move(resolved.sharding);
+      if (is_left_open) continue;
+      check_typed_dims(input, resolved.sharding);
+      given.values[index_of(input.value)] = std::move(resolved.sharding);
+    }
+  }
+
+  /// Arrays can be padded, types cannot.
+  void check_typed_dims(const GraphInput& input, const Sharding& sharding) {
+    const Shape& shape = graph_.value(input.value).type.shape;
+    for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+      Axes typed = sharding.dims[dim].axes;
+      std::erase_if(typed, [&](const AxisRef& axis) {
+        return mesh_.type(axis.axis) != AxisType::explicit_types;
+      });
+      if (shape[dim] % product(typed) == 0) continue;
+      diagnostics_.error("indivisible", input.placement.at,
+                         "dim " + std::to_string(dim) + " of " + input.path + " has size " +
+                             std::to_string(shape[dim]) + ", and axes of type explicit split it " +
+                             std::to_string(product(typed)) + " ways (" +
+                             factors_text(mesh_, typed) +
+                             "), which should evenly divide the shape " + to_string(shape),
+                         "`misfit: pad` pads over axes of type auto alone");
     }
   }
 

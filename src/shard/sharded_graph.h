@@ -42,6 +42,10 @@ struct ShardedGraph {
     const bool is_given = index_of(id) < given().values.size();
     return (is_given ? given() : graph).value(id).type;
   }
+  /// Of an output, which may be a copy of a constant.
+  const TensorType& given_output_type(std::size_t position) const {
+    return given().value(given().outputs[position].value).type;
+  }
 };
 
 /// Resolves inputs, outputs and constraints, then propagates to a fixed point (spec section 6: op

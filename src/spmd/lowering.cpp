@@ -74,24 +74,25 @@ class Lowering {
     write_.body().parameters.push_back(buffer);
     write_.program.inputs.push_back({buffer, input.path, input.role, input.state_leaf,
                                      source_.given_type(input.value), source_.sharding(input.value),
-                                     padded_shape(input.value)});
+                                     padded_shape(input.value, source_.given_type(input.value))});
   }
 
   void add_output(std::size_t position) {
     const GraphOutput& output = graph_.outputs[position];
     const Sharding& wanted = source_.output_shardings[position];
+    const TensorType& given = source_.given_output_type(position);
     const NodeId producer = graph_.value(output.value).producer;
     const BufferId buffer = use(output.value, canonical(wanted), ReasonOf::output, producer);
     write_.body().results.push_back(buffer);
-    write_.program.outputs.push_back(
-        {buffer, output.path, output.role, output.state_leaf, usable_donation(output, buffer),
-         source_.given_type(output.value), wanted, padded_shape(output.value)});
+    write_.program.outputs.push_back({buffer, output.path, output.role, output.state_leaf,
+                                      usable_donation(output, buffer), given, wanted,
+                                      padded_shape(output.value, given)});
   }
 
   /// Empty for a value without padding.
-  Shape padded_shape(ValueId value) const {
+  Shape padded_shape(ValueId value, const TensorType& given) const {
     const Shape& shape = graph_.value(value).type.shape;
-    return shape == source_.given_type(value).shape ? Shape{} : shape;
+    return shape == given.shape ? Shape{} : shape;
   }
 
   /// An input's place is of use only to an output of the same local type, as in JAX.

@@ -73,6 +73,7 @@ class ProgramReader {
       in_.expect("=");
       axis.size = in_.integer();
       if (axis.size < 1) in_.fail_at(in_.position() - 1, "a mesh axis has at least size 1", "");
+      if (in_.take(":")) axis.type = axis_type();
       sizes.push_back(axis.size);
       if (!checked_product(sizes)) in_.fail_at(in_.position() - 1, "more than 2^63 devices", "");
       axes.push_back(std::move(axis));
@@ -89,6 +90,19 @@ class ProgramReader {
     if (has_devices && static_cast<std::int64_t>(devices.size()) != count)
       in_.fail_at(start, fmt::format("{} device ids for {} devices", devices.size(), count), "");
     program_.mesh = Mesh(std::move(axes), std::move(devices));
+  }
+
+  AxisType axis_type() {
+    const std::string word(in_.peek());
+    const std::optional<AxisType> type = axis_type_named(word);
+    if (!type) {
+      std::vector<std::string> known;
+      for (const AxisType one : {AxisType::automatic, AxisType::explicit_types, AxisType::manual})
+        known.push_back(to_string(one));
+      in_.fail("a type of mesh axis", known);
+    }
+    in_.take(word);
+    return *type;
   }
 
   AxisRef axis() {

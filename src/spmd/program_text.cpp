@@ -58,8 +58,10 @@ class ProgramWriter {
  private:
   std::string mesh_line() const {
     std::string line = "mesh";
-    for (const MeshAxisInfo& axis : mesh_.axes())
+    for (const MeshAxisInfo& axis : mesh_.axes()) {
       line += " " + word(axis.name.text()) + "=" + std::to_string(axis.size);
+      if (axis.type != AxisType::automatic) line += ":" + to_string(axis.type);
+    }
     std::string ids;
     bool is_plain = true;
     for (std::int64_t i = 0; i < mesh_.device_count(); ++i) {

@@ -70,6 +70,10 @@ void add_moves(std::vector<OpCase>& cases) {
   cases.push_back({Op::pad,
                    {real({8, 16}), real({})},
                    {{"low", Dims{-1, 0}}, {"high", Dims{2, 0}}, {"interior", Dims{1, 0}}}});
+  // As many elements as before, and yet each is moved.
+  cases.push_back({Op::pad,
+                   {real({8, 4}), real({})},
+                   {{"low", Dims{0, 0}}, {"high", Dims{0, -3}}, {"interior", Dims{0, 1}}}});
   cases.push_back({Op::reverse, {real({8, 16})}, {{"dims", Dims{1}}}});
   for (std::int64_t dim : {0, 1}) {
     cases.push_back(
@@ -133,6 +137,7 @@ void add_lines(std::vector<OpCase>& cases) {
     cases.push_back({Op::reduce_or, {truth({8, 16})}, {{"dims", Dims{dim}}}});
   }
   cases.push_back({Op::top_k, {real({8, 16})}, {{"k", std::int64_t{4}}}});
+  cases.push_back({Op::top_k, {real({8, 16})}, {{"k", std::int64_t{16}}}});
 }
 
 Attributes windows_of(Dims sizes, Dims strides, Dims low, Dims high) {
@@ -146,6 +151,7 @@ void add_windows(std::vector<OpCase>& cases) {
   for (const Op op : {Op::reduce_window_sum, Op::reduce_window_max, Op::reduce_window_min}) {
     cases.push_back({op, {real({8, 16})}, windows_of({1, 2}, {1, 2}, {0, 0}, {0, 0})});
     cases.push_back({op, {real({8, 16})}, windows_of({1, 3}, {1, 1}, {0, 1}, {0, 1})});
+    cases.push_back({op, {real({8, 16})}, windows_of({1, 1}, {1, 2}, {0, 0}, {0, 0})});
   }
   const auto convolve = [&](Shape x, Shape kernel, std::int64_t groups, std::int64_t batches) {
     const ConvolutionDims dims{{0, 3, 1, 2}, {3, 2, 0, 1}, {0, 3, 1, 2}, groups, batches};
@@ -156,6 +162,8 @@ void add_windows(std::vector<OpCase>& cases) {
   convolve({8, 8, 8, 8}, {3, 3, 8, 16}, 1, 1);
   convolve({8, 8, 8, 8}, {3, 3, 2, 16}, 4, 1);
   convolve({8, 8, 8, 8}, {3, 3, 8, 16}, 1, 2);
+  convolve({8, 4, 4, 8}, {4, 4, 8, 16}, 1,
+           1);  // the windows leave no room for a factor of the kernel
   cases.push_back(
       {Op::random_bits,
        {whole({})},

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -19,7 +17,6 @@
 #include "property/planned_equals_counted.h"
 #include "shard/sharded_graph.h"
 #include "spmd/partition.h"
-#include "spmd/random_graph.h"
 
 using namespace shard;
 using namespace shard::test;
@@ -128,8 +125,7 @@ std::vector<std::string> differing(const ShardedGraph& sharded, const Program& p
   Cluster cluster(program, {1});
   for (std::size_t i = 0; i < inputs.size(); ++i) cluster.write_input(i, inputs[i]);
   cluster.run();
-  check_memory(program, cluster);
-  check_bytes(program, cluster);
+  CHECK(differences_from_plan(program, cluster) == std::vector<std::string>{});
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const std::string& path = sharded.graph.outputs[i].path;
@@ -180,16 +176,6 @@ bool check_padded(const OpCase& test, std::uint64_t seed) {
   return true;
 }
 
-/// Some number in the graph's outputs is so large that differences mean nothing.
-bool overflows(const ShardedGraph& sharded, const std::vector<HostTensor>& inputs) {
-  for (const HostTensor& output : run_reference(sharded.graph, inputs)) {
-    for (std::int64_t i = 0; i < element_count(output.type.shape); ++i) {
-      if (!(std::abs(output.data<float>()[i]) < 1e20F)) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 TEST_CASE("every op split over devices gives what it gives whole") {
@@ -233,28 +219,4 @@ TEST_CASE("a table split along its rows is never gathered for a lookup") {
     CAPTURE(to_string(program));
     CHECK(kinds == std::set<CollectiveKind>{CollectiveKind::all_reduce});
   }
-}
-
-TEST_CASE("random programs split over devices give what they give whole") {
-  const char* const asked = std::getenv("SHARD_PLAN_CASES");
-  const std::uint64_t cases = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 150;
-  std::uint64_t compared = 0;
-  for (std::uint64_t seed = 0; seed < cases; ++seed) {
-    CAPTURE(seed);
-    const ShardedGraph sharded = tests::random_sharded_graph(seed);
-    const Program program = partition(sharded);
-    // Rounding can flip a comparison or the position of a largest element, and then what follows
-    // differs. That does not happen again from other values; a wrong program does.
-    std::vector<std::string> wrong;
-    for (std::uint64_t values : {1, 2, 3}) {
-      const auto inputs = drawn_inputs(sharded.graph, 8, 100 * seed + values);
-      if (overflows(sharded, inputs)) continue;
-      ++compared;
-      wrong = differing(sharded, program, inputs, 1e-4);
-      if (wrong.empty()) break;
-    }
-    CAPTURE(to_string(program));
-    CHECK(wrong == std::vector<std::string>{});
-  }
-  CHECK(compared > cases / 2);
 }

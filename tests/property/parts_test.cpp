@@ -204,8 +204,7 @@ void check_outputs(const ShardedGraph& sharded, const Program& program,
   Cluster cluster(program, {1});
   for (std::size_t i = 0; i < inputs.size(); ++i) cluster.write_input(i, inputs[i]);
   cluster.run();
-  check_memory(program, cluster);
-  check_bytes(program, cluster);
+  CHECK(differences_from_plan(program, cluster) == std::vector<std::string>{});
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const Difference difference = compare("out", cluster.read_output(i), expected[i], 1e-5);
     CHECK_MESSAGE(difference.is_ok(),

@@ -227,3 +227,38 @@ TEST_CASE("all mistakes of placement are told in one run") {
         "m.yaml:3:3: error: P(None, None, None) is only valid for values of rank at least 3, but "
         "y is f32[7,16] of rank 2 [rank-mismatch]");
 }
+
+TEST_CASE("padding is not offered along axes of type explicit") {
+  GraphMaker make;
+  const ValueId x = make.input("x", {7, 16}, batch_embed, placed({"data", "model"}, 1));
+  make.output("y", make.build.emit(Op::negate, {x}));
+  RulesConfig rules;
+  rules.misfit = Misfit::pad;
+  const Mesh mesh(
+      {{MeshAxis("data"), 2, {}, AxisType::explicit_types}, {MeshAxis("model"), 4, {}}});
+  std::string told;
+  try {
+    shard_graph(make.graph, rules, mesh);
+  } catch (const Error& error) {
+    for (const Diagnostic& one : error.diagnostics()) told += to_string(one) + "\n";
+  }
+  CHECK(told ==
+        "m.yaml:1:3: error: dim 0 of x has size 7, and axes of type explicit split it 2 ways (data "
+        "2), "
+        "which should evenly divide the shape 7,16 [indivisible]\n"
+        "  hint: `misfit: pad` pads over axes of type auto alone\n");
+}
+
+TEST_CASE("an output that is a copy of a constant is handed over without its padding") {
+  GraphMaker make;
+  const ValueId x = make.input("x", {5, 8}, batch_embed, placed({"data", ""}));
+  const ValueId ones = make.constant({5, 8}, 1);
+  make.output("sum", make.build.emit(Op::add, {x, ones}));
+  make.output("ones", ones);
+  make.output("again", ones, placed({"", "model"}));
+  RulesConfig rules;
+  rules.misfit = Misfit::pad;
+  const ShardedGraph answer = shard_graph(make.graph, rules, guide_mesh());
+  for (std::size_t i = 0; i < answer.graph.outputs.size(); ++i)
+    CHECK(to_string(answer.given_output_type(i)) == "f32[5,8]");
+}

@@ -6,7 +6,7 @@
 
 #include "shard/graph_maker.h"
 #include "spmd/partition.h"
-#include "spmd/random_graph.h"
+#include "spmd/random_program.h"
 #include "spmd/words.h"
 
 using namespace shard;

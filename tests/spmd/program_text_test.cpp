@@ -24,7 +24,8 @@ TEST_CASE("every field of a program survives its text") {
   Program program = read_program("p.txt", straight_text);
   program.name = "a \"quoted\" name";
   program.mesh =
-      Mesh({{MeshAxis("da ta"), 2, {}}, {MeshAxis("model"), 4, {}}}, {0, 1, 2, 3, 7, 6, 5, 4});
+      Mesh({{MeshAxis("da ta"), 2, {}, AxisType::explicit_types}, {MeshAxis("model"), 4, {}}},
+           {0, 1, 2, 3, 7, 6, 5, 4});
   program.inputs[0].state_leaf = 3;
   program.inputs[0].sharding.dims[0].is_open = true;
   program.inputs[1].sharding.replicated = {{0, 1, 2}};
@@ -56,6 +57,9 @@ TEST_CASE("a misspelt word names its place and the nearest valid one") {
         "[program-syntax]\n"
         "  hint: did you mean 'activation'? valid: input, parameter, optimizer, gradient, "
         "activation, collective, output\n");
+  CHECK(read_messages(edited(straight_text, "data=2", "data=2:Explict")) ==
+        "p.txt:2:13: error: found 'Explict', expected a type of mesh axis [program-syntax]\n"
+        "  hint: did you mean 'Explicit'? valid: Auto, Explicit, Manual\n");
   CHECK(read_messages(edited(straight_text, "[{data}", "[{dta}")) ==
         "p.txt:5:22: error: mesh axis 'dta' is not in the mesh [program-syntax]\n"
         "  hint: did you mean 'data'? the mesh has: data, model\n");

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "programs.h"
-#include "random_graph.h"
+#include "random_program.h"
 #include "simulated_memory.h"
 #include "spmd/partition.h"
 #include "spmd/words.h"
