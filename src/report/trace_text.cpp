@@ -112,7 +112,7 @@ Trace trace_of(const ShardedGraph& sharded, const RulesConfig& rules) {
 }
 
 std::string trace_text(const Trace& trace) {
-  constexpr int no_limit = 0;
+  constexpr int any_width = 0;
   std::string text = "RULES\n" + rules_text(trace);
   Table gains({{"PROPAGATION", true},
                {"priority", true},
@@ -126,12 +126,12 @@ std::string trace_text(const Trace& trace) {
     gains.add({std::to_string(one.step), std::to_string(one.priority), one.value,
                std::to_string(one.dim), one.axes, one.label, one.op, one.from});
   }
-  if (!gains.empty()) text += '\n' + gains.render(no_limit, false);
+  if (!gains.empty()) text += '\n' + gains.render(any_width, false);
   Table apart({{"STAYED APART"}, {"dim", true}, {"without"}, {"along"}, {"at"}, {"of"}, {"why"}});
   for (const ConflictTrace& one : trace.conflicts) {
     apart.add({one.value, std::to_string(one.dim), one.axes, one.label, one.op, one.from, one.why});
   }
-  return apart.empty() ? text : text + '\n' + apart.render(no_limit, false);
+  return apart.empty() ? text : text + '\n' + apart.render(any_width, false);
 }
 
 }  // namespace shard
