@@ -122,7 +122,7 @@ void CheckedMap::check_entry(const TextEntry& entry, Diagnostics& diagnostics) {
 void CheckedMap::report_unknown(const TextEntry& entry, Diagnostics& diagnostics) {
   const std::vector<std::string> valid = table_.valid_keys();
   if (const auto near = nearest(entry.key, valid)) misspelt_.push_back(*near);
-  std::string hint = did_you_mean(entry.key, valid, "valid keys");
+  std::string hint = did_you_mean(entry.key, valid, "valid keys", 10);
   if (valid.empty()) hint = std::string(table_.what) + " takes no keys";
   if (const KeyTable* other = other_file(table_); other && other->find(entry.key)) {
     hint = "it is a key of " + std::string(other->what);

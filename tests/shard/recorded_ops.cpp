@@ -145,7 +145,9 @@ FactorRule broadcast_by_row(const RecordedOp& recorded) {
   return of_row(Op::broadcast, recorded, {{"dims", list(recorded.op.at("attrs"), "dims")}});
 }
 FactorRule pad_by_row(const RecordedOp& recorded) {
-  return of_row(Op::pad, recorded, {{"low", list(recorded.op.at("attrs"), "low")}});
+  const auto& attributes = recorded.op.at("attrs");
+  return of_row(Op::pad, recorded,
+                {{"low", list(attributes, "low")}, {"interior", list(attributes, "interior")}});
 }
 
 /// Lists that the recording leaves out say nothing: strides of 1, no padding.
