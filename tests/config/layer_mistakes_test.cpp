@@ -118,7 +118,7 @@ m.yaml:6:26: error: 'units' is not a key of layer 'dense' [unknown-key]
 m.yaml:7:24: error: 'use_bias' is not a key of layer 'dot' [unknown-key]
     7 |   - dot: {features: b, use_bias: true}
       |                        ^~~~~~~~
-  hint: valid keys: features, name, of, dtype, out_sharding, kernel, params, kernel_init, constrain
+  hint: valid keys: features, name, of, dtype, out_sharding, kernel, params, constrain, kernel_init
 m.yaml:8:16: error: layer 'constrain' needs the key 'spec' [missing-key]
     8 |   - constrain: {of: x}
       |                ^
