@@ -2,35 +2,18 @@
 // labels can be renamed.
 #include <array>
 
-#include "config/keys.h"
+#include "config/key_rows.h"
 
 namespace shard {
 namespace {
 
 using enum ValueKind;
 
-template <std::size_t... Counts>
-constexpr auto rows_of(const std::array<KeyRow, Counts>&... parts) {
-  std::array<KeyRow, (Counts + ...)> all{};
-  std::size_t next = 0;
-  const auto append = [&](const auto& part) {
-    for (const KeyRow& row : part) all[next++] = row;
-  };
-  (append(parts), ...);
-  return all;
-}
-
 constexpr std::array<std::string_view, 2> masks = {"none", "causal"};
 constexpr std::array<std::string_view, 6> activations = {"gelu", "relu",    "silu",
                                                          "tanh", "sigmoid", "square"};
 constexpr std::array<std::string_view, 2> dispatches = {"dense", "capacity"};
 
-constexpr std::array<KeyRow, 4> every_layer = {{
-    {.name = "name", .kind = identifier, .help = "makes the result a value of this name"},
-    {.name = "of", .kind = names, .help = "the inputs; default: the value before"},
-    {.name = "dtype", .kind = dtype, .help = "of the arithmetic and the result"},
-    {.name = "out_sharding", .kind = spec, .help = "placement of the result"},
-}};
 constexpr std::array<KeyRow, 1> placed_parameters = {{
     {.name = "params", .kind = specs, .help = "placements by parameter name"},
 }};
@@ -57,7 +40,8 @@ constexpr std::array<KeyRow, 2> table_size = {{
     {.name = "vocab", .kind = count, .help = "rows of the table", .is_required = true},
     {.name = "features", .kind = count, .help = "columns of the table", .is_required = true},
 }};
-constexpr auto embedding_rows = rows_of(table_size, every_layer, table_init, placed_parameters);
+constexpr auto embedding_rows =
+    joined_rows(table_size, every_layer_rows, table_init, placed_parameters);
 
 constexpr std::array<KeyRow, 1> tied = {{
     {.name = "embedding",
@@ -65,24 +49,25 @@ constexpr std::array<KeyRow, 1> tied = {{
      .help = "the embedding whose table is used",
      .is_required = true},
 }};
-constexpr auto attend_rows = rows_of(tied, every_layer);
+constexpr auto attend_rows = joined_rows(tied, every_layer_rows);
 
 constexpr std::array<KeyRow, 1> positions = {{
     {.name = "positions", .kind = count, .help = "rows of the table; default: one per position"},
 }};
-constexpr auto position_rows = rows_of(positions, every_layer, table_init, placed_parameters);
+constexpr auto position_rows =
+    joined_rows(positions, every_layer_rows, table_init, placed_parameters);
 
 constexpr std::array<KeyRow, 2> norm_own = {{
     {.name = "eps", .kind = number, .help = "added inside the root", .default_value = "1e-6"},
     {.name = "scale_init", .kind = initializer, .help = "first values", .default_value = "ones"},
 }};
-constexpr auto rms_norm_rows = rows_of(norm_own, every_layer, placed_parameters);
-constexpr auto layer_norm_rows = rows_of(norm_own, every_layer, placed_parameters, biases);
+constexpr auto rms_norm_rows = joined_rows(norm_own, every_layer_rows, placed_parameters);
+constexpr auto layer_norm_rows = joined_rows(norm_own, every_layer_rows, placed_parameters, biases);
 
 constexpr std::array<KeyRow, 1> softmax_own = {{
     {.name = "dims", .kind = dims, .help = "the dims it sums over; default: the last"},
 }};
-constexpr auto softmax_rows = rows_of(softmax_own, every_layer);
+constexpr auto softmax_rows = joined_rows(softmax_own, every_layer_rows);
 
 constexpr std::array<KeyRow, 7> attention_own = {{
     {.name = "heads", .kind = count, .help = "heads of the queries", .is_required = true},
@@ -105,7 +90,7 @@ constexpr std::array<KeyRow, 7> attention_own = {{
      .default_value = "false"},
 }};
 constexpr auto attention_rows =
-    rows_of(attention_own, every_layer, placed_parameters, inside, kernels, biases);
+    joined_rows(attention_own, every_layer_rows, placed_parameters, inside, kernels, biases);
 
 constexpr std::array<KeyRow, 1> hidden = {{
     {.name = "features", .kind = count, .help = "the hidden dim", .is_required = true},
@@ -122,9 +107,9 @@ constexpr std::array<KeyRow, 2> gated_biases = {{
     {.name = "bias_init", .kind = initializer, .help = "first values of the biases"},
 }};
 constexpr auto gated_rows =
-    rows_of(hidden, every_layer, placed_parameters, inside, kernels, gated_biases);
+    joined_rows(hidden, every_layer_rows, placed_parameters, inside, kernels, gated_biases);
 constexpr auto mlp_rows =
-    rows_of(hidden, activation, every_layer, placed_parameters, inside, kernels, biases);
+    joined_rows(hidden, activation, every_layer_rows, placed_parameters, inside, kernels, biases);
 
 constexpr std::array<KeyRow, 10> moe_own = {{
     {.name = "experts", .kind = count, .help = "how many experts", .is_required = true},
@@ -157,7 +142,8 @@ constexpr std::array<KeyRow, 10> moe_own = {{
      .help = "weight of the load-balance term in the loss",
      .default_value = "0"},
 }};
-constexpr auto moe_rows = rows_of(moe_own, every_layer, placed_parameters, inside, kernels);
+constexpr auto moe_rows =
+    joined_rows(moe_own, every_layer_rows, placed_parameters, inside, kernels);
 
 constexpr std::array<KeyTable, 12> named_blocks = {{
     {"embedding", "layer 'embedding'", "rows of a table, by integers", embedding_rows},

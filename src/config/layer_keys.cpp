@@ -2,23 +2,12 @@
 #include <array>
 #include <vector>
 
-#include "config/keys.h"
+#include "config/key_rows.h"
 
 namespace shard {
 namespace {
 
 using enum ValueKind;
-
-template <std::size_t... Counts>
-constexpr auto joined(const std::array<KeyRow, Counts>&... parts) {
-  std::array<KeyRow, (Counts + ...)> all{};
-  std::size_t next = 0;
-  const auto append = [&](const auto& part) {
-    for (const KeyRow& row : part) all[next++] = row;
-  };
-  (append(parts), ...);
-  return all;
-}
 
 constexpr std::array<KeyRow, 2> place_in_chain = {{
     {.name = "name", .kind = identifier, .help = "makes the result a value of this name"},
@@ -30,8 +19,7 @@ constexpr std::array<KeyRow, 1> result_dtype = {{
 constexpr std::array<KeyRow, 1> result_placement = {{
     {.name = "out_sharding", .kind = spec, .help = "placement of the result"},
 }};
-constexpr auto call_rows = joined(place_in_chain, result_placement);
-constexpr auto common_rows = joined(place_in_chain, result_dtype, result_placement);
+constexpr auto call_rows = joined_rows(place_in_chain, result_placement);
 
 constexpr std::array<KeyRow, 1> required_features = {{
     {.name = "features",
@@ -55,13 +43,14 @@ constexpr std::array<KeyRow, 3> bias_rows = {{
     {.name = "bias_init", .kind = initializer, .help = "first values of the bias"},
     {.name = "use_bias", .kind = flag, .help = "add a bias", .default_value = "true"},
 }};
-constexpr auto dense_rows = joined(required_features, common_rows, kernel_rows, bias_rows);
-constexpr auto dot_rows = joined(optional_features, common_rows, kernel_rows);
+constexpr auto dense_rows =
+    joined_rows(required_features, every_layer_rows, kernel_rows, bias_rows);
+constexpr auto dot_rows = joined_rows(optional_features, every_layer_rows, kernel_rows);
 
 constexpr std::array<KeyRow, 1> placement = {{
     {.name = "spec", .kind = spec, .help = "the placement", .is_required = true},
 }};
-constexpr auto placement_rows = joined(placement, place_in_chain);
+constexpr auto placement_rows = joined_rows(placement, place_in_chain);
 
 constexpr std::array<KeyRow, 1> assignment = {{
     {.name = "expression",
@@ -69,7 +58,7 @@ constexpr std::array<KeyRow, 1> assignment = {{
      .help = "NAME = EXPRESSION of values, numbers, + - * / @ and op(args, key=value)",
      .is_required = true},
 }};
-constexpr auto let_rows = joined(assignment, result_dtype, result_placement);
+constexpr auto let_rows = joined_rows(assignment, result_dtype, result_placement);
 
 constexpr std::array<KeyRow, 4> param_rows = {{
     {.name = "name", .kind = identifier, .help = "the parameter's name", .is_required = true},
@@ -98,12 +87,12 @@ constexpr std::array<KeyRow, 6> repeat_own_rows = {{
      .help = "recompute instead of keeping",
      .not_yet = "remove it: every activation is kept"},
 }};
-constexpr auto repeat_rows = joined(repeat_own_rows, place_in_chain);
+constexpr auto repeat_rows = joined_rows(repeat_own_rows, place_in_chain);
 
 constexpr std::array<KeyRow, 1> chain = {{
     {.name = "layers", .kind = layers, .help = "the layers inside", .is_required = true},
 }};
-constexpr auto chain_rows = joined(chain, place_in_chain);
+constexpr auto chain_rows = joined_rows(chain, place_in_chain);
 
 constexpr std::array<KeyRow, 3> region_rows = {{
     {.name = "axes", .kind = names, .help = "mesh axes; default: all of the mesh"},
@@ -113,7 +102,7 @@ constexpr std::array<KeyRow, 3> region_rows = {{
      .is_required = true},
     {.name = "layers", .kind = layers, .help = "the layers inside", .is_required = true},
 }};
-constexpr auto auto_axes_rows = joined(region_rows, place_in_chain);
+constexpr auto auto_axes_rows = joined_rows(region_rows, place_in_chain);
 
 constexpr std::array<KeyRow, 4> typed_region_rows = {{
     {.name = "axes", .kind = names, .help = "mesh axes; default: all of the mesh"},
@@ -123,7 +112,7 @@ constexpr std::array<KeyRow, 4> typed_region_rows = {{
     {.name = "out_sharding", .kind = spec, .help = "placement of the result outside"},
     {.name = "layers", .kind = layers, .help = "the layers inside", .is_required = true},
 }};
-constexpr auto explicit_axes_rows = joined(typed_region_rows, place_in_chain);
+constexpr auto explicit_axes_rows = joined_rows(typed_region_rows, place_in_chain);
 
 constexpr std::array<KeyRow, 5> manual_own_rows = {{
     {.name = "axes", .kind = names, .help = "mesh axes; default: all of the mesh"},
@@ -143,35 +132,35 @@ constexpr std::array<KeyRow, 5> manual_own_rows = {{
      .help = "what each device does with its part",
      .is_required = true},
 }};
-constexpr auto manual_rows = joined(manual_own_rows, place_in_chain);
+constexpr auto manual_rows = joined_rows(manual_own_rows, place_in_chain);
 
 constexpr std::array<KeyRow, 1> order = {{
     {.name = "dims", .kind = dims, .help = "the dims in their new order", .is_required = true},
 }};
-constexpr auto transpose_rows = joined(order, common_rows);
+constexpr auto transpose_rows = joined_rows(order, every_layer_rows);
 
 constexpr std::array<KeyRow, 1> wider = {{
     {.name = "dims", .kind = dims, .help = "labels of all dims", .is_required = true},
 }};
-constexpr auto broadcast_rows = joined(wider, common_rows);
+constexpr auto broadcast_rows = joined_rows(wider, every_layer_rows);
 
 constexpr std::array<KeyRow, 1> required_dtype = {{
     {.name = "dtype", .kind = dtype, .help = "the new element type", .is_required = true},
 }};
-constexpr auto convert_rows = joined(required_dtype, place_in_chain, result_placement);
+constexpr auto convert_rows = joined_rows(required_dtype, place_in_chain, result_placement);
 
 constexpr std::array<KeyRow, 2> reduced = {{
     {.name = "dims", .kind = dims, .help = "the dims to reduce; default: all"},
     {.name = "keep_dims", .kind = flag, .help = "keep them with size 1", .default_value = "false"},
 }};
-constexpr auto reduction_rows = joined(reduced, common_rows);
+constexpr auto reduction_rows = joined_rows(reduced, every_layer_rows);
 
 constexpr std::array<KeyRow, 3> op_arguments = {{
     {.name = "value", .kind = number, .help = "the op's number"},
     {.name = "dims", .kind = dims, .help = "the op's dims"},
     {.name = "keep_dims", .kind = flag, .help = "keep dims with size 1"},
 }};
-constexpr auto generic_rows = joined(common_rows, op_arguments);
+constexpr auto generic_rows = joined_rows(every_layer_rows, op_arguments);
 
 constexpr std::array<KeyTable, 19> layers_known = {{
     {"dense", "layer 'dense'", "x @ kernel + bias", dense_rows, "features"},

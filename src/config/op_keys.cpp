@@ -1,32 +1,14 @@
 // The keys of the layers that are an op (or a few) with arguments of its own.
 #include <array>
 
-#include "config/keys.h"
+#include "config/key_rows.h"
 
 namespace shard {
 namespace {
 
 using enum ValueKind;
 
-template <std::size_t... Counts>
-constexpr auto op_rows_of(const std::array<KeyRow, Counts>&... parts) {
-  std::array<KeyRow, (Counts + ...)> all{};
-  std::size_t next = 0;
-  const auto append = [&](const auto& part) {
-    for (const KeyRow& row : part) all[next++] = row;
-  };
-  (append(parts), ...);
-  return all;
-}
-
 constexpr std::array<std::string_view, 4> pool_kinds = {"max", "mean", "min", "sum"};
-
-constexpr std::array<KeyRow, 4> every_op = {{
-    {.name = "name", .kind = identifier, .help = "makes the result a value of this name"},
-    {.name = "of", .kind = names, .help = "the inputs; default: the value before"},
-    {.name = "dtype", .kind = dtype, .help = "of the arithmetic and the result"},
-    {.name = "out_sharding", .kind = spec, .help = "placement of the result"},
-}};
 
 constexpr std::array<KeyRow, 1> new_shape = {{
     {.name = "shape",
@@ -34,7 +16,7 @@ constexpr std::array<KeyRow, 1> new_shape = {{
      .help = "all dims: sizes by name, numbers, label=size",
      .is_required = true},
 }};
-constexpr auto reshape_rows = op_rows_of(new_shape, every_op);
+constexpr auto reshape_rows = joined_rows(new_shape, every_layer_rows);
 
 constexpr std::array<KeyRow, 4> slice_own = {{
     {.name = "dim", .kind = dims, .help = "the dim to cut", .is_required = true},
@@ -42,24 +24,24 @@ constexpr std::array<KeyRow, 4> slice_own = {{
     {.name = "limit", .kind = integer, .help = "the position behind the last; default: the size"},
     {.name = "stride", .kind = integer, .help = "the step", .default_value = "1"},
 }};
-constexpr auto slice_rows = op_rows_of(slice_own, every_op);
+constexpr auto slice_rows = joined_rows(slice_own, every_layer_rows);
 
 constexpr std::array<KeyRow, 1> some_dims = {{
     {.name = "dims", .kind = dims, .help = "the dims to reverse", .is_required = true},
 }};
-constexpr auto reverse_rows = op_rows_of(some_dims, every_op);
+constexpr auto reverse_rows = joined_rows(some_dims, every_layer_rows);
 
 constexpr std::array<KeyRow, 1> joined_dim = {{
     {.name = "dim", .kind = dims, .help = "the dim along which", .is_required = true},
 }};
-constexpr auto concatenate_rows = op_rows_of(joined_dim, every_op);
+constexpr auto concatenate_rows = joined_rows(joined_dim, every_layer_rows);
 
 constexpr std::array<KeyRow, 3> split_own = {{
     {.name = "dim", .kind = dims, .help = "the dim to cut", .is_required = true},
     {.name = "into", .kind = names, .help = "names of the parts", .is_required = true},
     {.name = "sizes", .kind = integers, .help = "sizes of the parts; default: equal"},
 }};
-constexpr auto split_rows = op_rows_of(split_own, every_op);
+constexpr auto split_rows = joined_rows(split_own, every_layer_rows);
 
 constexpr std::array<KeyRow, 5> pad_own = {{
     {.name = "dim", .kind = dims, .help = "the dim to pad", .is_required = true},
@@ -74,7 +56,7 @@ constexpr std::array<KeyRow, 5> pad_own = {{
     {.name = "interior", .kind = integer, .help = "elements between two", .default_value = "0"},
     {.name = "value", .kind = number, .help = "what is put there", .default_value = "0"},
 }};
-constexpr auto pad_rows = op_rows_of(pad_own, every_op);
+constexpr auto pad_rows = joined_rows(pad_own, every_layer_rows);
 
 constexpr std::array<KeyRow, 1> one_dim = {{
     {.name = "dim", .kind = dims, .help = "the dim along which; default: the last"},
@@ -82,34 +64,34 @@ constexpr std::array<KeyRow, 1> one_dim = {{
 constexpr std::array<KeyRow, 1> from_the_end = {{
     {.name = "reverse", .kind = flag, .help = "from the end", .default_value = "false"},
 }};
-constexpr auto cumulative_rows = op_rows_of(one_dim, from_the_end, every_op);
-constexpr auto extremum_rows = op_rows_of(one_dim, every_op);
+constexpr auto cumulative_rows = joined_rows(one_dim, from_the_end, every_layer_rows);
+constexpr auto extremum_rows = joined_rows(one_dim, every_layer_rows);
 
 constexpr std::array<KeyRow, 1> ordered_positions = {{
     {.name = "positions", .kind = identifier, .help = "makes the places they came from a value"},
 }};
-constexpr auto sort_rows = op_rows_of(one_dim, ordered_positions, every_op);
+constexpr auto sort_rows = joined_rows(one_dim, ordered_positions, every_layer_rows);
 
 constexpr std::array<KeyRow, 1> how_many = {{
     {.name = "k", .kind = count, .help = "how many of the last dim", .is_required = true},
 }};
-constexpr auto top_k_rows = op_rows_of(how_many, ordered_positions, every_op);
+constexpr auto top_k_rows = joined_rows(how_many, ordered_positions, every_layer_rows);
 
 constexpr std::array<KeyRow, 2> reduced_dims = {{
     {.name = "dims", .kind = dims, .help = "the dims to reduce; default: all"},
     {.name = "keep_dims", .kind = flag, .help = "keep them with size 1", .default_value = "false"},
 }};
-constexpr auto reduce_rows = op_rows_of(reduced_dims, every_op);
+constexpr auto reduce_rows = joined_rows(reduced_dims, every_layer_rows);
 
 constexpr std::array<KeyRow, 1> taken_dim = {{
     {.name = "dim", .kind = dims, .help = "the dim that is looked up", .default_value = "0"},
 }};
-constexpr auto take_rows = op_rows_of(taken_dim, every_op);
+constexpr auto take_rows = joined_rows(taken_dim, every_layer_rows);
 
 constexpr std::array<KeyRow, 1> class_count = {{
     {.name = "classes", .kind = count, .help = "the new last dim", .is_required = true},
 }};
-constexpr auto one_hot_rows = op_rows_of(class_count, every_op);
+constexpr auto one_hot_rows = joined_rows(class_count, every_layer_rows);
 
 constexpr std::array<KeyRow, 1> equation = {{
     {.name = "equation",
@@ -117,7 +99,7 @@ constexpr std::array<KeyRow, 1> equation = {{
      .help = "letters for the dims, as numpy has them: \"bld,df->blf\"",
      .is_required = true},
 }};
-constexpr auto einsum_rows = op_rows_of(equation, every_op);
+constexpr auto einsum_rows = joined_rows(equation, every_layer_rows);
 
 constexpr std::array<KeyRow, 3> window_own = {{
     {.name = "window",
@@ -137,7 +119,7 @@ constexpr std::array<KeyRow, 1> pool_own = {{
      .default_value = "max",
      .choices = pool_kinds},
 }};
-constexpr auto pool_rows = op_rows_of(pool_own, window_own, every_op);
+constexpr auto pool_rows = joined_rows(pool_own, window_own, every_layer_rows);
 
 constexpr std::array<KeyRow, 9> conv_own = {{
     {.name = "features", .kind = count, .help = "the new last dim", .is_required = true},
@@ -153,7 +135,7 @@ constexpr std::array<KeyRow, 9> conv_own = {{
     {.name = "bias_init", .kind = initializer, .help = "first values of the bias"},
     {.name = "use_bias", .kind = flag, .help = "add a bias", .default_value = "true"},
 }};
-constexpr auto conv_rows = op_rows_of(conv_own, window_own, every_op);
+constexpr auto conv_rows = joined_rows(conv_own, window_own, every_layer_rows);
 
 constexpr std::array<KeyTable, 27> op_layers = {{
     {"reshape", "layer 'reshape'", "the same elements in another shape", reshape_rows, "shape"},
@@ -181,7 +163,8 @@ constexpr std::array<KeyTable, 27> op_layers = {{
     {"take_along", "layer 'take_along'", "elements of the first input, one for each place",
      take_rows, "dim"},
     {"one_hot", "layer 'one_hot'", "1 where the class is, else 0", one_hot_rows, "classes"},
-    {"where", "layer 'where'", "the second input where the first holds, else the third", every_op},
+    {"where", "layer 'where'", "the second input where the first holds, else the third",
+     every_layer_rows},
     {"einsum", "layer 'einsum'", "a product of one or two inputs by letters", einsum_rows,
      "equation"},
     {"conv", "layer 'conv'", "convolution over the dims between the first and the last", conv_rows},
@@ -195,12 +178,12 @@ constexpr std::array<KeyRow, 1> over_axes = {{
      .help = "mesh axes of the region, major first",
      .is_required = true},
 }};
-constexpr auto sum_rows = op_rows_of(over_axes, every_op);
+constexpr auto sum_rows = joined_rows(over_axes, every_layer_rows);
 
 constexpr std::array<KeyRow, 1> part_dim = {{
     {.name = "dim", .kind = dims, .help = "the dim of the parts", .default_value = "0"},
 }};
-constexpr auto part_rows = op_rows_of(over_axes, part_dim, every_op);
+constexpr auto part_rows = joined_rows(over_axes, part_dim, every_layer_rows);
 
 constexpr std::array<KeyRow, 2> exchanged_dims = {{
     {.name = "split",
@@ -212,18 +195,18 @@ constexpr std::array<KeyRow, 2> exchanged_dims = {{
      .help = "the dim along which their parts stand",
      .is_required = true},
 }};
-constexpr auto exchange_rows = op_rows_of(over_axes, exchanged_dims, every_op);
+constexpr auto exchange_rows = joined_rows(over_axes, exchanged_dims, every_layer_rows);
 
 constexpr std::array<KeyRow, 2> senders = {{
     {.name = "shift", .kind = integer, .help = "how far each sends, round the ring"},
     {.name = "pairs", .kind = pairs, .help = "who sends to whom; who gets nothing has zeros"},
 }};
-constexpr auto permute_rows = op_rows_of(over_axes, senders, every_op);
+constexpr auto permute_rows = joined_rows(over_axes, senders, every_layer_rows);
 
 constexpr std::array<KeyRow, 1> own_name = {{
     {.name = "name", .kind = identifier, .help = "makes the result a value of this name"},
 }};
-constexpr auto index_rows = op_rows_of(over_axes, own_name);
+constexpr auto index_rows = joined_rows(over_axes, own_name);
 
 constexpr std::array<KeyTable, 9> collectives = {{
     {"psum", "layer 'psum'", "sum over devices", sum_rows, "axes"},
