@@ -1,13 +1,13 @@
 #include "exec/blas.h"
 
 #include <dlfcn.h>
-#include <hwy/targets.h>
 
 #include <array>
 #include <cstdlib>
 
 #include "base/check.h"
 #include "base/diagnostic.h"
+#include "exec/processor.h"
 
 namespace shard {
 namespace {
@@ -22,10 +22,10 @@ Function function_named(void* library, const char* name) {
 }
 
 /// OpenBLAS reads these when it is opened. It does not know processors newer than itself (it then
-/// runs code of 2004), so it is told what Highway found; a user's own setting stays.
+/// runs code of 2004), so it is told what was found; a user's own setting stays.
 void set_environment() {
   setenv("OPENBLAS_NUM_THREADS", "1", 0);
-  const std::int64_t found = hwy::SupportedTargets();
+  const std::int64_t found = instruction_sets();
   if ((found & HWY_AVX3) != 0) {
     setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
   } else if ((found & HWY_AVX2) != 0) {

@@ -5,6 +5,8 @@
 #define HWY_TARGET_INCLUDE "exec/simd_blocked_gemm.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "exec/processor.h"
 // clang-format on
 
 #include <algorithm>
@@ -122,10 +124,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace shard {
 
-HWY_EXPORT(blocked);
+SHARD_FORMS(blocked);
 
 void blocked_gemm(const GemmSizes& sizes, MatrixView a, MatrixView b, float* c, float* packing) {
-  HWY_DYNAMIC_DISPATCH(blocked)(sizes, a, b, c, packing);
+  best_form(blocked_forms, instruction_sets())(sizes, a, b, c, packing);
 }
 
 std::size_t blocked_packing(const GemmSizes& sizes) {

@@ -5,6 +5,8 @@
 #define HWY_TARGET_INCLUDE "exec/simd_elementwise.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "exec/processor.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -150,10 +152,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace shard {
 
-HWY_EXPORT(make_elementwise_loops);
+SHARD_FORMS(make_elementwise_loops);
 
 const ElementwiseLoops& elementwise_loops() {
-  static const ElementwiseLoops* const loops = HWY_DYNAMIC_DISPATCH(make_elementwise_loops)();
+  static const ElementwiseLoops* const loops =
+      best_form(make_elementwise_loops_forms, instruction_sets())();
   return *loops;
 }
 

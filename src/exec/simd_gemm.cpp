@@ -5,6 +5,8 @@
 #define HWY_TARGET_INCLUDE "exec/simd_gemm.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "exec/processor.h"
 // clang-format on
 
 #include <algorithm>
@@ -296,10 +298,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace shard {
 
-HWY_EXPORT(make_gemm_loops);
+SHARD_FORMS(make_gemm_loops);
 
 const GemmLoops& gemm_loops() {
-  static const GemmLoops* const loops = HWY_DYNAMIC_DISPATCH(make_gemm_loops)();
+  static const GemmLoops* const loops = best_form(make_gemm_loops_forms, instruction_sets())();
   return *loops;
 }
 

@@ -5,6 +5,8 @@
 #define HWY_TARGET_INCLUDE "exec/simd_reductions.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "exec/processor.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -144,10 +146,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace shard {
 
-HWY_EXPORT(make_reduction_loops);
+SHARD_FORMS(make_reduction_loops);
 
 const ReductionLoops& reduction_loops() {
-  static const ReductionLoops* const loops = HWY_DYNAMIC_DISPATCH(make_reduction_loops)();
+  static const ReductionLoops* const loops =
+      best_form(make_reduction_loops_forms, instruction_sets())();
   return *loops;
 }
 

@@ -5,6 +5,8 @@
 #define HWY_TARGET_INCLUDE "exec/simd_updates.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "exec/processor.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -101,10 +103,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace shard {
 
-HWY_EXPORT(make_update_loops);
+SHARD_FORMS(make_update_loops);
 
 const UpdateLoops& update_loops() {
-  static const UpdateLoops* const loops = HWY_DYNAMIC_DISPATCH(make_update_loops)();
+  static const UpdateLoops* const loops = best_form(make_update_loops_forms, instruction_sets())();
   return *loops;
 }
 
