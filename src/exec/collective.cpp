@@ -11,7 +11,7 @@
 namespace shard {
 namespace {
 
-using Made = std::variant<std::unique_ptr<CollectiveWork>, std::string>;
+using Made = std::unique_ptr<CollectiveWork>;
 
 /// Bytes of one member that a segment covers: small enough that all members' parts stay in the
 /// second-level cache, large enough that taking a segment costs nothing beside it.
@@ -326,10 +326,7 @@ Made make_permute(const CollectiveShape& shape) {
 
 template <class Work>
 Made make_reducing(const CollectiveShape& shape) {
-  std::optional<StreamReduction> reduce =
-      stream_reduction(shape.reduction, shape.operand.dtype, shape.members);
-  if (!reduce) return "a reduction of " + to_string(shape.operand);
-  return std::make_unique<Work>(shape, *reduce);
+  return std::make_unique<Work>(shape, stream_reduction(shape.reduction, shape.operand.dtype));
 }
 
 template <class Work>

@@ -10,7 +10,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/units.h"
@@ -56,13 +55,11 @@ struct CollectiveShape {
   TensorType operand;
   TensorType result;
   int members = 1;
-  std::vector<int> source;           ///< collective_permute
+  std::vector<int> source;             ///< collective_permute
   std::optional<PartWindow> window{};  ///< collective_permute instead: fetched along `dim`
 };
 
-/// The work, or a sentence why it cannot be done ("all_reduce by sum of bool[8]"). Local slices are
-/// no rendezvous: see `slice_kernel`.
-std::variant<std::unique_ptr<CollectiveWork>, std::string> make_collective(
-    const CollectiveShape& shape);
+/// The work, for every dtype. Local slices are no rendezvous: see `slice_kernel`.
+std::unique_ptr<CollectiveWork> make_collective(const CollectiveShape& shape);
 
 }  // namespace shard

@@ -109,12 +109,9 @@ class Compiler {
       made.kernel = slice_kernel(program_.mesh, collective, operand, result);
       return add(std::move(made), label, true);
     }
-    std::variant<CollectiveSite, std::string> site = build_site(
-        program_.mesh, collective, operand, result, static_cast<int>(made_.sites.size()));
-    if (const std::string* refusal = std::get_if<std::string>(&site)) return refuse(*refusal);
     made.kind = StreamInstruction::Kind::collective;
     made.site = static_cast<int>(made_.sites.size());
-    made_.sites.push_back(std::get<CollectiveSite>(std::move(site)));
+    made_.sites.push_back(build_site(program_.mesh, collective, operand, result, made.site));
     made_.sites.back().counter = kind_of(label, true);
     add(std::move(made), label, true);
   }

@@ -24,7 +24,7 @@ struct CompiledProgram {
   bool has_many_row_product = false;  ///< some `dot` goes to the many-row GEMM
 };
 
-/// Throws `Error` with every instruction that has no kernel or collective for its dtypes
+/// Throws `Error` with every instruction that has no kernel for its dtypes
 /// (`not-yet`), and `bad-program` for a buffer that reaches beyond the planned peak.
 CompiledProgram compile(const Program& program, const TestSeam& seam);
 

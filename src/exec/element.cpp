@@ -190,30 +190,58 @@ float widen(Float8E5M2 x) { return decode_float8(x.bits, e5m2); }
 Float8E4M3 to_float8_e4m3(float x) { return {encode_float8(x, e4m3)}; }
 Float8E5M2 to_float8_e5m2(float x) { return {encode_float8(x, e5m2)}; }
 
+namespace {
+
+template <class Narrow>
+void widen_all(const std::byte* from, float* to, std::size_t count) {
+  const Narrow* data = reinterpret_cast<const Narrow*>(from);
+  for (std::size_t i = 0; i < count; ++i) to[i] = widen(data[i]);
+}
+
+template <class Narrow, Narrow (*round)(float)>
+void round_all(const float* from, std::byte* to, std::size_t count) {
+  Narrow* data = reinterpret_cast<Narrow*>(to);
+  for (std::size_t i = 0; i < count; ++i) data[i] = round(from[i]);
+}
+
+void widen_same(const std::byte* from, float* to, std::size_t count) {
+  std::memcpy(to, from, count * sizeof(float));
+}
+
+void round_same(const float* from, std::byte* to, std::size_t count) {
+  std::memcpy(to, from, count * sizeof(float));
+}
+
+struct WideningRow {
+  DType dtype;
+  void (*widen)(const std::byte*, float*, std::size_t);
+  void (*round)(const float*, std::byte*, std::size_t);
+};
+
+constexpr std::array<WideningRow, 5> widenings = {{
+    {DType::f32, widen_same, round_same},
+    {DType::bf16, widen_all<BFloat16>, round_all<BFloat16, to_bfloat16>},
+    {DType::f16, widen_all<Float16>, round_all<Float16, to_float16>},
+    {DType::f8_e4m3fn, widen_all<Float8E4M3>, round_all<Float8E4M3, to_float8_e4m3>},
+    {DType::f8_e5m2, widen_all<Float8E5M2>, round_all<Float8E5M2, to_float8_e5m2>},
+}};
+
+const WideningRow& widening_of(DType dtype) {
+  const auto row = std::find_if(widenings.begin(), widenings.end(),
+                                [&](const WideningRow& r) { return r.dtype == dtype; });
+  SHARD_CHECK(row != widenings.end(),
+              "only floats of 32 bits and fewer are widened and rounded to");
+  return *row;
+}
+
+}  // namespace
+
 void widen_floats(DType dtype, const std::byte* from, float* to, std::size_t count) {
-  SHARD_CHECK(computes_in_f32(dtype), "only 32-bit and 16-bit floats are widened");
-  if (dtype == DType::f32) {
-    std::memcpy(to, from, count * sizeof(float));
-  } else if (dtype == DType::bf16) {
-    const BFloat16* data = reinterpret_cast<const BFloat16*>(from);
-    for (std::size_t i = 0; i < count; ++i) to[i] = widen(data[i]);
-  } else {
-    const Float16* data = reinterpret_cast<const Float16*>(from);
-    for (std::size_t i = 0; i < count; ++i) to[i] = widen(data[i]);
-  }
+  widening_of(dtype).widen(from, to, count);
 }
 
 void round_floats(const float* from, DType dtype, std::byte* to, std::size_t count) {
-  SHARD_CHECK(computes_in_f32(dtype), "only 32-bit and 16-bit floats are rounded to");
-  if (dtype == DType::f32) {
-    std::memcpy(to, from, count * sizeof(float));
-  } else if (dtype == DType::bf16) {
-    BFloat16* data = reinterpret_cast<BFloat16*>(to);
-    for (std::size_t i = 0; i < count; ++i) data[i] = to_bfloat16(from[i]);
-  } else {
-    Float16* data = reinterpret_cast<Float16*>(to);
-    for (std::size_t i = 0; i < count; ++i) data[i] = to_float16(from[i]);
-  }
+  widening_of(dtype).round(from, to, count);
 }
 
 void to_doubles(DType dtype, const std::byte* from, double* to, std::size_t count) {

@@ -47,9 +47,9 @@ float widen(Float8E5M2 x);
 Float8E4M3 to_float8_e4m3(float x);
 Float8E5M2 to_float8_e5m2(float x);
 
-/// Widens `count` elements of f32, bf16 or f16 to float32. Other dtypes are a bug.
+/// Widens `count` elements of a float of 32 bits or fewer to float32. Other dtypes are a bug.
 void widen_floats(DType dtype, const std::byte* from, float* to, std::size_t count);
-/// Rounds `count` float32 numbers to f32, bf16 or f16.
+/// Rounds `count` float32 numbers to such a float.
 void round_floats(const float* from, DType dtype, std::byte* to, std::size_t count);
 
 /// True of the dtypes that kernels compute with in float32.

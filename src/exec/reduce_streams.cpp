@@ -56,7 +56,8 @@ void reduce_narrow(DType dtype, const FloatLoops& loops, const StreamPlaces& pla
   alignas(64) std::array<float, tile> sum, part;
   for (std::int64_t start = 0; start < count; start += tile) {
     const std::size_t n = static_cast<std::size_t>(std::min(tile, count - start));
-    const std::size_t offset = static_cast<std::size_t>(start) * 2;
+    const std::size_t offset =
+        static_cast<std::size_t>(start) * static_cast<std::size_t>(info(dtype).bytes);
     widen_floats(dtype, places.in[0] + offset, sum.data(), n);
     for (std::size_t j = 1; j < places.in.size(); ++j) {
       widen_floats(dtype, places.in[j] + offset, part.data(), n);
@@ -66,16 +67,20 @@ void reduce_narrow(DType dtype, const FloatLoops& loops, const StreamPlaces& pla
   }
 }
 
+/// Narrow integers would be promoted to int, whose overflow is undefined.
+template <class T>
+using Arithmetic = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
+
 struct Add {
   template <class T>
   static T of(T a, T b) {
-    return a + b;
+    return static_cast<T>(Arithmetic<T>{a} + Arithmetic<T>{b});
   }
 };
 struct Multiply {
   template <class T>
   static T of(T a, T b) {
-    return a * b;
+    return static_cast<T>(Arithmetic<T>{a} * Arithmetic<T>{b});
   }
 };
 struct Largest {
@@ -104,53 +109,66 @@ void reduce_plain(const StreamPlaces& places, std::int64_t count) {
 
 using Plain = void (*)(const StreamPlaces&, std::int64_t);
 
-/// Sums and products of integers wrap, so they are taken on unsigned numbers.
+/// Loops of the dtypes that are not computed with in float32.
+struct PlainRow {
+  DType dtype;
+  Plain loop;
+};
+using PlainTable = std::array<PlainRow, 10>;
+
 struct ReductionRow {
   Reduction reduction;
   FoldLoop ReductionLoops::*fold;
   StreamsLoop ReductionLoops::*streams;
-  Plain f64, i32, i64, u32;
-  Plain truth;  ///< of bytes that are 0 or 1; of a sum at most one is 1
+  PlainTable plain;
 };
 
+/// Truths are bytes that are 0 or 1. Sums and products of integers wrap, so they are taken on
+/// unsigned numbers; of truths a sum says whether one is true, a product whether all are.
 template <class Combine, class Truth>
-constexpr ReductionRow wrapping(Reduction reduction, FoldLoop ReductionLoops::*fold,
-                                StreamsLoop ReductionLoops::*streams) {
-  return {reduction,
-          fold,
-          streams,
-          reduce_plain<double, Combine>,
-          reduce_plain<std::uint32_t, Combine>,
-          reduce_plain<std::uint64_t, Combine>,
-          reduce_plain<std::uint32_t, Combine>,
-          reduce_plain<std::uint8_t, Truth>};
+constexpr PlainTable wrapping() {
+  return {{{DType::f64, reduce_plain<double, Combine>},
+           {DType::i32, reduce_plain<std::uint32_t, Combine>},
+           {DType::i64, reduce_plain<std::uint64_t, Combine>},
+           {DType::u32, reduce_plain<std::uint32_t, Combine>},
+           {DType::boolean, reduce_plain<std::uint8_t, Truth>},
+           {DType::i8, reduce_plain<std::uint8_t, Combine>},
+           {DType::i16, reduce_plain<std::uint16_t, Combine>},
+           {DType::u8, reduce_plain<std::uint8_t, Combine>},
+           {DType::u16, reduce_plain<std::uint16_t, Combine>},
+           {DType::u64, reduce_plain<std::uint64_t, Combine>}}};
 }
 
 template <class Combine>
-constexpr ReductionRow comparing(Reduction reduction, FoldLoop ReductionLoops::*fold,
-                                 StreamsLoop ReductionLoops::*streams) {
-  return {reduction,
-          fold,
-          streams,
-          reduce_plain<double, Combine>,
-          reduce_plain<std::int32_t, Combine>,
-          reduce_plain<std::int64_t, Combine>,
-          reduce_plain<std::uint32_t, Combine>,
-          reduce_plain<std::uint8_t, Combine>};
+constexpr PlainTable comparing() {
+  return {{{DType::f64, reduce_plain<double, Combine>},
+           {DType::i32, reduce_plain<std::int32_t, Combine>},
+           {DType::i64, reduce_plain<std::int64_t, Combine>},
+           {DType::u32, reduce_plain<std::uint32_t, Combine>},
+           {DType::boolean, reduce_plain<std::uint8_t, Combine>},
+           {DType::i8, reduce_plain<std::int8_t, Combine>},
+           {DType::i16, reduce_plain<std::int16_t, Combine>},
+           {DType::u8, reduce_plain<std::uint8_t, Combine>},
+           {DType::u16, reduce_plain<std::uint16_t, Combine>},
+           {DType::u64, reduce_plain<std::uint64_t, Combine>}}};
 }
 
 using L = ReductionLoops;
 constexpr std::array<ReductionRow, 4> rows = {{
-    wrapping<Add, Largest>(Reduction::sum, &L::fold_sum, &L::streams_sum),
-    comparing<Largest>(Reduction::max, &L::fold_max, &L::streams_max),
-    comparing<Smallest>(Reduction::min, &L::fold_min, &L::streams_min),
-    wrapping<Multiply, Smallest>(Reduction::prod, &L::fold_prod, &L::streams_prod),
+    {Reduction::sum, &L::fold_sum, &L::streams_sum, wrapping<Add, Largest>()},
+    {Reduction::max, &L::fold_max, &L::streams_max, comparing<Largest>()},
+    {Reduction::min, &L::fold_min, &L::streams_min, comparing<Smallest>()},
+    {Reduction::prod, &L::fold_prod, &L::streams_prod, wrapping<Multiply, Smallest>()},
 }};
 
 }  // namespace
 
-std::optional<StreamReduction> stream_reduction(Reduction reduction, DType dtype, int members) {
-  SHARD_CHECK(members >= 1, "a group has members");
+bool adds_in_f32(DType dtype) {
+  return std::none_of(rows.front().plain.begin(), rows.front().plain.end(),
+                      [&](const PlainRow& row) { return row.dtype == dtype; });
+}
+
+StreamReduction stream_reduction(Reduction reduction, DType dtype) {
   const auto row = std::find_if(rows.begin(), rows.end(),
                                 [&](const ReductionRow& r) { return r.reduction == reduction; });
   SHARD_CHECK(row != rows.end(), "a reducing collective names its reduction");
@@ -160,17 +178,12 @@ std::optional<StreamReduction> stream_reduction(Reduction reduction, DType dtype
       reduce_f32(loops, places, count);
     };
   }
-  if (computes_in_f32(dtype)) {
-    return [loops, dtype](const StreamPlaces& places, std::int64_t count) {
-      reduce_narrow(dtype, loops, places, count);
-    };
-  }
-  if (dtype == DType::f64) return row->f64;
-  if (dtype == DType::i32) return row->i32;
-  if (dtype == DType::i64) return row->i64;
-  if (dtype == DType::u32) return row->u32;
-  if (dtype == DType::boolean) return row->truth;
-  return std::nullopt;
+  const auto plain = std::find_if(row->plain.begin(), row->plain.end(),
+                                  [&](const PlainRow& r) { return r.dtype == dtype; });
+  if (plain != row->plain.end()) return plain->loop;
+  return [loops, dtype](const StreamPlaces& places, std::int64_t count) {
+    reduce_narrow(dtype, loops, places, count);
+  };
 }
 
 }  // namespace shard

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "base/dtype.h"
@@ -20,8 +19,12 @@ struct StreamPlaces {
 /// Reduces `count` elements of all inputs.
 using StreamReduction = std::function<void(const StreamPlaces& places, std::int64_t count)>;
 
-/// For arrays of `dtype` and `members` inputs; nothing when this dtype has no such reduction.
-/// 16-bit floats are added in float32 and rounded once.
-std::optional<StreamReduction> stream_reduction(Reduction reduction, DType dtype, int members);
+/// For arrays of any dtype. Floats of 8 and 16 bits are added in float32 and rounded once; sums and
+/// products of integers wrap; a sum or maximum of truths is whether one is true, a product or
+/// minimum whether all are.
+StreamReduction stream_reduction(Reduction reduction, DType dtype);
+
+/// True of float32 and the floats that are widened to it.
+bool adds_in_f32(DType dtype);
 
 }  // namespace shard

@@ -70,9 +70,8 @@ std::string collective_label(const Mesh& mesh, const Collective& collective) {
   return label;
 }
 
-std::variant<CollectiveSite, std::string> build_site(const Mesh& mesh, const Collective& collective,
-                                                     const TensorType& operand,
-                                                     const TensorType& result, int number) {
+CollectiveSite build_site(const Mesh& mesh, const Collective& collective, const TensorType& operand,
+                          const TensorType& result, int number) {
   const std::vector<std::vector<std::int64_t>> groups = replica_groups(mesh, collective.axes);
   CollectiveShape shape{collective.kind,
                         collective.reduction,
@@ -94,11 +93,7 @@ std::variant<CollectiveSite, std::string> build_site(const Mesh& mesh, const Col
       continue;
     }
     last_source = shape.source;
-    auto made = make_collective(shape);
-    if (const std::string* what = std::get_if<std::string>(&made)) {
-      return std::string(kind_names[static_cast<std::size_t>(collective.kind)]) + " by " + *what;
-    }
-    works.push_back(std::get<std::unique_ptr<CollectiveWork>>(std::move(made)));
+    works.push_back(make_collective(shape));
   }
   CollectiveSite site =
       make_site(number, collective.kind, collective_label(mesh, collective), groups,

@@ -2,7 +2,6 @@
 // A collective of a Program with its groups on a mesh.
 
 #include <string>
-#include <variant>
 
 #include "exec/kernel.h"
 #include "exec/rendezvous.h"
@@ -13,10 +12,9 @@ namespace shard {
 /// `all_reduce model`, `all_gather data model:(1)2`.
 std::string collective_label(const Mesh& mesh, const Collective& collective);
 
-/// The site, or what cannot be done ("all_reduce of bool[8]").
-std::variant<CollectiveSite, std::string> build_site(const Mesh& mesh, const Collective& collective,
-                                                     const TensorType& operand,
-                                                     const TensorType& result, int number);
+/// The site `number` of the collective.
+CollectiveSite build_site(const Mesh& mesh, const Collective& collective, const TensorType& operand,
+                          const TensorType& result, int number);
 
 /// all_slice: each device keeps the part that its coordinates name; nobody is met.
 Kernel slice_kernel(const Mesh& mesh, const Collective& collective, const TensorType& operand,

@@ -71,7 +71,7 @@ class Bench {
       shape.reduction = Reduction::sum;
       shape.operand = shape.result = {DType::f64, {count}};
       shape.members = static_cast<int>(groups[group].size());
-      return std::get<std::unique_ptr<CollectiveWork>>(make_collective(shape));
+      return make_collective(shape);
     };
     sites_.push_back(make_site(number, CollectiveKind::all_reduce, "all_reduce", groups,
                                static_cast<std::int64_t>(memory_.size()), work));
