@@ -7,6 +7,7 @@
 #include "base/diagnostic.h"
 #include "base/nearest.h"
 #include "cli/commands.h"
+#include "cli/fault_option.h"
 #include "cli/values.h"
 #include "mesh/chips.h"
 
@@ -207,6 +208,15 @@ constexpr OptionRow all_rows[] = {
      [](Options& o, const std::string& v) { o.inputs = v; }},
     {"--dump", "DIR", "write state and outputs after the compared steps as safetensors files",
      run_bit, [](Options& o, const std::string& v) { o.dump = v; }},
+    {"--inject", "FAULT",
+     "put a fault into every step, to see that it is noticed: drop-collective, late-device, "
+     "kill-device or bit-flip; where: e.g. bit-flip:device=3,at=7 (settings: device, at, the "
+     "position in its step; of late-device seconds; of bit-flip element, bit)",
+     run_bit, [](Options& o, const std::string& v) { o.fault = read_fault(v); }},
+    {"--timeout", "SECONDS",
+     "name a device that is at one instruction for longer, and end with exit code 1 (default 300; "
+     "0: no limit)",
+     run_bit, [](Options& o, const std::string& v) { o.timeout = read_seconds("--timeout", v); }},
     {"--format", "text|json", "how the answer is written (default text)", answering,
      [](Options& o, const std::string& v) {
        o.format = word_of("--format", v, {"text", "json"}) == 1 ? Format::json : Format::text;

@@ -11,6 +11,7 @@
 #include "config/finding_levels.h"
 #include "config/layered_rules.h"
 #include "config/load.h"
+#include "exec/fault.h"
 #include "report/compare_order.h"
 
 namespace shard {
@@ -70,6 +71,8 @@ struct Options {
   std::string params;
   std::string inputs;
   std::string dump;
+  std::optional<Fault> fault;  ///< of --inject
+  Seconds timeout{300};        ///< for one instruction on one device; 0: no limit
 
   // reshard
   std::string dtype = "f32";

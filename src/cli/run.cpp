@@ -14,14 +14,22 @@
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "exec/run_failure.h"
 #include "text/files.h"
 
 namespace shard {
 namespace {
 
 constexpr int yes = 0;
+constexpr int no = 1;
 constexpr int bad_input = 2;
 constexpr int our_bug = 70;
+
+std::string rendered(const Error& error, const Sources& sources) {
+  std::string text;
+  for (const Diagnostic& one : error.diagnostics()) text += render(one, sources);
+  return text;
+}
 
 void print_error(const std::string& text) { write_fully(STDERR_FILENO, text); }
 
@@ -71,10 +79,10 @@ int run_words(const std::vector<std::string>& words, Sources& sources) {
 Failure failure_of(const std::exception_ptr& exception, Sources& sources) {
   try {
     std::rethrow_exception(exception);
+  } catch (const RunFailure& failure) {
+    return {rendered(failure, sources), no};
   } catch (const Error& error) {
-    std::string text;
-    for (const Diagnostic& one : error.diagnostics()) text += render(one, sources);
-    return {text, bad_input};
+    return {rendered(error, sources), bad_input};
   } catch (const InternalError& error) {
     return {fmt::format("{}\n", error.what()), our_bug};
   } catch (const std::bad_alloc&) {

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -6,6 +8,7 @@
 #include "checkpoint/safetensors.h"
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/fault_option.h"
 #include "cli/layout.h"
 #include "cli/pipeline.h"
 #include "cli/run_function.h"
@@ -37,15 +40,31 @@ std::vector<Task> tasks_of(const Plan& plan, const Options& options) {
   return tasks;
 }
 
-RunReport run_plan(const Plan& plan, const Options& options, Progress& progress) {
+/// A worker that does not come back cannot be ended from outside; the process can.
+ClusterOptions cluster_options_of(const Options& options, const Sources& sources) {
+  ClusterOptions made;
+  made.workers = options.workers;
+  made.fault = options.fault;
+  made.timeout = options.timeout;
+  made.given_up = [&sources](const RunFailure& failure) {
+    std::string text;
+    for (const Diagnostic& one : failure.diagnostics()) text += render(one, sources);
+    write_fully(STDERR_FILENO, text);
+    _exit(1);
+  };
+  return made;
+}
+
+RunReport run_plan(const Plan& plan, const Options& options, const ClusterOptions& cluster_options,
+                   Progress& progress) {
+  if (options.fault) check_fault(*options.fault, plan.mesh.device_count());
   RunReport report;
   report.plan = &plan;
+  report.fault = options.fault;
   report.seed = options.seed >= 0 ? options.seed : plan.seed;
   std::optional<RunArrays> arrays;
   for (const Task& task : tasks_of(plan, options)) {
     // The cluster first: it refuses what does not fit before anything large is allocated.
-    ClusterOptions cluster_options;
-    cluster_options.workers = options.workers;
     Cluster cluster(task.function->program, cluster_options);
     progress.say("initial values");
     if (!arrays) arrays = make_arrays(plan, options, report.seed);
@@ -68,7 +87,7 @@ int run_command(const Options& options, Sources& sources) {
   const Plan plan = make_plan(model, rules, options, false);
   if (!options.dump.empty()) make_folder(options.dump, "--dump");
   Progress progress(options);
-  const RunReport report = run_plan(plan, options, progress);
+  const RunReport report = run_plan(plan, options, cluster_options_of(options, sources), progress);
   progress.clear();
   write_answer(options, options.format == Format::json ? run_json(report)
                                                        : run_text(report, layout_of(options)));

@@ -69,4 +69,14 @@ double read_percent(const std::string& option, const std::string& text) {
   return number;
 }
 
+Seconds read_seconds(const std::string& option, const std::string& text) {
+  double number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc() || end != text.data() + text.size() || !(number >= 0) ||
+      number > 1e9) {
+    refuse(option, "seconds such as 30 or 0.5", text);
+  }
+  return {number};
+}
+
 }  // namespace shard

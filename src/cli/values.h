@@ -20,4 +20,7 @@ Bytes read_bytes(const std::string& option, const std::string& text);
 /// at `option`.
 double read_percent(const std::string& option, const std::string& text);
 
+/// `30`, `0.5`: seconds, 0 or more. Throws `Error` `bad-value` at `option`.
+Seconds read_seconds(const std::string& option, const std::string& text);
+
 }  // namespace shard

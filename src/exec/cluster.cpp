@@ -26,6 +26,9 @@ using Clock = std::chrono::steady_clock;
 /// Elements that one worker fills or compares at a time.
 constexpr std::int64_t slab = std::int64_t{1} << 16;
 
+/// What a worker gets to come back after a time-out.
+constexpr Seconds grace{1};
+
 std::string index_text(std::int64_t index, const Shape& shape) {
   Shape coordinates(shape.size(), 0);
   for (std::size_t dim = shape.size(); dim-- > 0;) {
@@ -66,6 +69,10 @@ class Cluster::Impl {
                    [&](std::int64_t i) { arenas_[static_cast<std::size_t>(i)].populate(); });
     scheduler_.emplace(pool_, std::move(states), std::move(compiled_.sites),
                        static_cast<int>(compiled_.kinds.size()));
+    if (options.fault) scheduler_->inject(*options.fault);
+    if (options.timeout > Seconds{0}) {
+      scheduler_->watch(options.timeout, grace, options.given_up);
+    }
   }
 
   void write_input(std::size_t number, const HostTensor& whole) {
@@ -122,11 +129,11 @@ class Cluster::Impl {
           const std::byte* at = std::mismatch(first, end, copy).first;
           if (at == end) continue;
           const std::int64_t index = run.global + (at - first) / width;
-          throw Error("replicas-differ", {},
-                      "devices " + std::to_string(holders.front()) + " and " +
-                          std::to_string(holder) + " hold different values of '" + port.path +
-                          "', first at index " + index_text(index, global.shape) +
-                          "; copies of the same piece must be equal to the bit");
+          throw RunFailure("replicas-differ", {},
+                           "devices " + std::to_string(holders.front()) + " and " +
+                               std::to_string(holder) + " hold different values of '" + port.path +
+                               "', first at index " + index_text(index, global.shape) +
+                               "; copies of the same piece must be equal to the bit");
         }
       });
     }

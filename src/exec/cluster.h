@@ -9,11 +9,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/host_tensor.h"
 #include "base/units.h"
+#include "exec/fault.h"
+#include "exec/run_failure.h"
 #include "exec/test_seam.h"
 #include "model/model.h"
 #include "spmd/program.h"
@@ -24,6 +27,11 @@ struct ClusterOptions {
   int workers = 0;       ///< 0: one per allowed core
   Bytes memory_limit{};  ///< for all arenas together; 0: what the machine has available
   TestSeam test_seam{};  ///< empty but in tests
+  std::optional<Fault> fault{};
+  Seconds timeout{};  ///< for one instruction on one device; 0: no limit
+  /// Called on another thread when a worker does not come back after a time-out; may end the
+  /// process.
+  std::function<void(const RunFailure&)> given_up{};
 };
 
 /// Number of cores this process may use (affinity and cgroup quota).
@@ -61,9 +69,7 @@ struct Counters {
 class Cluster {
  public:
   /// Allocates the arenas. Refuses with `Error` (`not-enough-memory`, with the figures) before
-  /// allocating when devices x peak exceeds what the machine has available. A rendezvous that can
-  /// never complete is named
-  /// (`deadlock`) when `run` notices that nothing is runnable and nothing is running. Also throws
+  /// allocating when devices x peak exceeds what the machine has available. Also throws
   /// `not-yet` for ops on dtypes that have no kernel, `bad-program` for buffers outside the arena,
   /// `serial-blas` (see exec/blas.h).
   Cluster(const Program& program, ClusterOptions options);
@@ -82,11 +88,12 @@ class Cluster {
 
   /// One step on all devices. Afterwards outputs that are not donated can be read; state outputs
   /// that do not share their input's place are copied back into it, so that the next step continues
-  /// from there.
+  /// from there. Throws `RunFailure`: `deadlock` names the devices at a rendezvous that can never
+  /// complete, `device-lost`, `device-stuck` and `device-failed` the device and its instruction.
   void run();
 
   /// The whole array, put together from the devices. Copies of the same piece that differ in any
-  /// bit throw `Error`
+  /// bit throw `RunFailure`
   /// (`replicas-differ`), with the devices and the first index.
   HostTensor read_output(std::size_t output) const;
   HostTensor read_input(std::size_t input) const;

@@ -63,6 +63,9 @@ class Compiler {
     StreamInstruction made;
     for (const BufferId id : instruction.operands) made.operands.push_back(places_.of(id));
     for (const BufferId id : instruction.results) made.results.push_back(places_.of(id));
+    if (!instruction.results.empty()) {
+      made.element_bytes = info(program_.buffer(instruction.results.front()).type.dtype).bytes;
+    }
     return made;
   }
 

@@ -21,6 +21,7 @@ struct alignas(64) Rendezvous {
   std::atomic<std::int64_t> ticket{0};
   std::atomic<std::int64_t> finished{0};  ///< segments
   std::atomic<std::int64_t> elements{0};  ///< done so far
+  bool is_dropped = false;  ///< by a fault of the member that says so before it arrives
   int site = 0;
   std::shared_ptr<const CollectiveWork> work;
   std::int64_t segments = 0;        ///< of `work`

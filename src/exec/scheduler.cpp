@@ -33,12 +33,16 @@ std::string place_name(const DeviceState& device, int number) {
 
 Scheduler::Scheduler(WorkerPool& pool, std::vector<DeviceState> devices,
                      std::vector<CollectiveSite> sites, int kinds)
-    : pool_(pool), devices_(std::move(devices)), sites_(std::move(sites)) {
+    : pool_(pool),
+      devices_(std::move(devices)),
+      sites_(std::move(sites)),
+      whereabouts_(static_cast<std::size_t>(pool.size())) {
   for (int i = 0; i < pool.size(); ++i) {
     workers_.push_back(std::make_unique<Worker>());
     workers_.back()->tally.kinds.resize(static_cast<std::size_t>(kinds));
     workers_.back()->tally.sites.resize(sites_.size());
     workers_.back()->queue.reserve(devices_.size());
+    workers_.back()->whereabouts = &whereabouts_[static_cast<std::size_t>(i)];
   }
 }
 
@@ -49,6 +53,7 @@ void Scheduler::run() {
       meeting->arrived = 0;
       meeting->finished = 0;
       meeting->elements = 0;
+      meeting->is_dropped = false;
       meeting->ticket = meeting->segments;
     }
   }
@@ -66,7 +71,11 @@ void Scheduler::run() {
   failure_ = nullptr;
   is_over_ = false;
   live_ = static_cast<int>(count);
+  lost_ = -1;
+  if (fault_) fault_->restart();
+  if (watchdog_) watchdog_->begin();
   pool_.run([this](int number) { work(number); });
+  if (watchdog_) watchdog_->end();
   if (failure_) std::rethrow_exception(failure_);
   if (!std::all_of(devices_.begin(), devices_.end(), is_done)) throw deadlock();
 }
@@ -79,7 +88,6 @@ void Scheduler::work(int number) {
 }
 
 /// One thing to do: an own device, an open segment, somebody's device.
-
 bool Scheduler::step(Worker& worker) {
   if (const std::optional<int> device = pop(worker)) {
     try {
@@ -87,6 +95,7 @@ bool Scheduler::step(Worker& worker) {
     } catch (...) {  // a thread's entry point: kept and rethrown by `run`
       fail(*device);
     }
+    worker.whereabouts->nowhere();
     return true;
   }
   return help(worker) || steal(worker);
@@ -187,6 +196,12 @@ void Scheduler::advance(Worker& worker, int number) {
   const std::vector<StreamInstruction>& code = device.stream->instructions;
   while (static_cast<std::size_t>(device.counter) < code.size()) {
     const StreamInstruction& instruction = code[static_cast<std::size_t>(device.counter)];
+    worker.whereabouts->at(number, device.counter);
+    if (fault_ && fault_->fault().device == number) {
+      const Course course = meet_fault(worker, number, instruction);
+      if (course == Course::none) return;
+      if (course == Course::next) continue;
+    }
     if (instruction.kind == StreamInstruction::Kind::compute) {
       compute(worker, number, instruction);
       ++device.counter;
@@ -224,12 +239,17 @@ void Scheduler::compute(Worker& worker, int number, const StreamInstruction& ins
   worker.scratch.release();
 }
 
-void Scheduler::arrive(Worker& worker, int number, const StreamInstruction& instruction) {
-  DeviceState& device = devices_[static_cast<std::size_t>(number)];
-  CollectiveSite& site = sites_[static_cast<std::size_t>(instruction.site)];
+Rendezvous& Scheduler::meeting_of(int number, const StreamInstruction& instruction) {
+  const CollectiveSite& site = sites_[static_cast<std::size_t>(instruction.site)];
   const int group = site.group_of[static_cast<std::size_t>(number)];
   SHARD_CHECK(group >= 0, "a device belongs to a group of the collective it runs");
-  Rendezvous& meeting = *site.groups[static_cast<std::size_t>(group)];
+  return *site.groups[static_cast<std::size_t>(group)];
+}
+
+void Scheduler::arrive(Worker& worker, int number, const StreamInstruction& instruction) {
+  DeviceState& device = devices_[static_cast<std::size_t>(number)];
+  const CollectiveSite& site = sites_[static_cast<std::size_t>(instruction.site)];
+  Rendezvous& meeting = meeting_of(number, instruction);
   meeting.places[static_cast<std::size_t>(site.member_of[static_cast<std::size_t>(number)])] = {
       address(device, instruction.operands.front()), address(device, instruction.results.front())};
   const int members = static_cast<int>(meeting.devices.size());
@@ -239,6 +259,7 @@ void Scheduler::arrive(Worker& worker, int number, const StreamInstruction& inst
   }
   meeting.arrived.store(0, std::memory_order_relaxed);
   live_.fetch_add(members - 1);
+  if (std::exchange(meeting.is_dropped, false)) return complete(worker, meeting);
   meeting.ticket.store(0, std::memory_order_release);
   if (meeting.segments == 1 || workers_.size() == 1) return take_segments(worker, meeting);
   worker.open.store(&meeting);
@@ -289,10 +310,12 @@ void Scheduler::leave(int devices) {
   wake(true);
 }
 
-void Scheduler::fail(int device) {
+void Scheduler::fail(int device) { fail_with(named(device, std::current_exception())); }
+
+void Scheduler::fail_with(std::exception_ptr failure) {
   {
     const std::lock_guard lock(failure_mutex_);
-    if (!failure_) failure_ = named(device, std::current_exception());
+    if (!failure_) failure_ = std::move(failure);
   }
   is_over_.store(true);
   wake(true);
@@ -307,28 +330,40 @@ std::exception_ptr Scheduler::named(int device, const std::exception_ptr& failur
     for (Diagnostic& diagnostic : diagnostics) {
       diagnostic.message = where + ": " + diagnostic.message;
     }
-    return std::make_exception_ptr(Error(std::move(diagnostics)));
+    return std::make_exception_ptr(RunFailure(std::move(diagnostics)));
   } catch (const InternalError& error) {
     return std::make_exception_ptr(InternalError(where + ": " + error.what()));
   } catch (const std::exception& error) {
-    return std::make_exception_ptr(Error("device-failed", {}, where + " failed: " + error.what()));
+    return std::make_exception_ptr(
+        RunFailure("device-failed", {}, where + " failed: " + error.what()));
   }
 }
 
-Error Scheduler::deadlock() const {
+RunFailure Scheduler::deadlock() const {
   constexpr std::size_t most_named = 8;
   std::string names;
   std::size_t waiting = 0;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (is_done(devices_[i])) continue;
+    if (is_done(devices_[i]) || static_cast<int>(i) == lost_) continue;
     if (++waiting > most_named) continue;
     names += (names.empty() ? "" : ", ") + place_name(devices_[i], static_cast<int>(i));
   }
   if (waiting > most_named) names += " and " + std::to_string(waiting - most_named) + " more";
-  return Error("deadlock", {},
-               std::to_string(waiting) + " of " + std::to_string(devices_.size()) +
-                   " devices wait for partners that never come: " + names,
-               "all members of a replica group must reach the same collectives in the same order");
+  if (lost_ >= 0) return lost(waiting, names);
+  return RunFailure(
+      "deadlock", {},
+      std::to_string(waiting) + " of " + std::to_string(devices_.size()) +
+          " devices wait for partners that never come: " + names,
+      "all members of a replica group must reach the same collectives in the same order");
+}
+
+RunFailure Scheduler::lost(std::size_t waiting, const std::string& names) const {
+  const std::string where = place_name(devices_[static_cast<std::size_t>(lost_)], lost_);
+  const std::string others = waiting == 0 ? "; nobody waits for it"
+                                          : "; " + std::to_string(waiting) + " of " +
+                                                std::to_string(devices_.size()) +
+                                                " devices wait and never go on: " + names;
+  return RunFailure("device-lost", {}, where + " stopped and does not come back" + others);
 }
 
 WorkerTally Scheduler::tally() const {

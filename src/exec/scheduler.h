@@ -11,17 +11,20 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "base/diagnostic.h"
+#include "exec/fault.h"
 #include "exec/rendezvous.h"
+#include "exec/run_failure.h"
 #include "exec/scratch.h"
 #include "exec/stream.h"
 #include "exec/tally.h"
+#include "exec/watchdog.h"
 #include "exec/worker_pool.h"
 
 namespace shard {
@@ -32,10 +35,18 @@ class Scheduler {
   Scheduler(WorkerPool& pool, std::vector<DeviceState> devices, std::vector<CollectiveSite> sites,
             int kinds);
 
-  /// Runs every stream to its end. Throws `Error` `deadlock` when the devices that are left wait
-  /// for partners that never come; a failure on a device stops all and is rethrown with the
-  /// device and the instruction named.
+  /// Runs every stream to its end. Throws `RunFailure` `deadlock` when the devices that are left
+  /// wait for partners that never come, `device-lost` when they wait for one that stopped,
+  /// `device-stuck` (see `watch`); a failure on a device stops all and is rethrown with the device
+  /// and the instruction named.
   void run();
+
+  /// From now on a device that is at one instruction for `limit` ends the run. `given_up` is
+  /// called with the failure when its worker has not come back `grace` later: nobody can end a
+  /// thread from outside.
+  void watch(Seconds limit, Seconds grace, std::function<void(const RunFailure&)> given_up);
+  /// The fault happens in every run.
+  void inject(const Fault& fault);
 
   void set_profiling(bool on) { is_profiling_ = on; }
   bool is_profiling() const { return is_profiling_; }
@@ -59,6 +70,7 @@ class Scheduler {
     WorkerTally tally;
     std::vector<const std::byte*> operands;
     std::vector<std::byte*> results;
+    Whereabouts* whereabouts = nullptr;
   };
 
   void work(int number);
@@ -71,21 +83,36 @@ class Scheduler {
   void push(Worker& worker, std::span<const int> devices);
   void wake(bool all);
 
+  /// How a device goes on after its fault: with the instruction, with the next, or not at all.
+  enum class Course { same, next, none };
+
   void advance(Worker& worker, int device);
+  Course meet_fault(Worker& worker, int device, const StreamInstruction& instruction);
+  Course drop(Worker& worker, int device, const StreamInstruction& instruction);
+  Course come_late(Worker& worker, int device, const StreamInstruction& instruction);
+  Course die(Worker& worker, int device, const StreamInstruction& instruction);
+  Course flip(Worker& worker, int device, const StreamInstruction& instruction);
   void compute(Worker& worker, int device, const StreamInstruction& instruction);
+  Rendezvous& meeting_of(int device, const StreamInstruction& instruction);
   void arrive(Worker& worker, int device, const StreamInstruction& instruction);
   void take_segments(Worker& worker, Rendezvous& meeting);
   void complete(Worker& worker, Rendezvous& meeting);
   void leave(int devices);
 
   void fail(int device);
+  void fail_with(std::exception_ptr failure);
+  void report_stuck(std::size_t worker, Seconds limit);
   std::exception_ptr named(int device, const std::exception_ptr& failure) const;
-  Error deadlock() const;
+  RunFailure deadlock() const;
+  RunFailure lost(std::size_t waiting, const std::string& names) const;
 
   WorkerPool& pool_;
   std::vector<DeviceState> devices_;
   std::vector<CollectiveSite> sites_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Whereabouts> whereabouts_;  ///< by worker
+  std::optional<FaultClock> fault_;
+  std::atomic<int> lost_{-1};  ///< the device that stopped
   bool is_profiling_ = true;
 
   std::atomic<int> live_{0};
@@ -94,6 +121,7 @@ class Scheduler {
   std::atomic<std::uint32_t> calls_{0};  ///< raised to wake sleepers
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
+  std::optional<Watchdog> watchdog_;  ///< last: it looks at the others
 };
 
 }  // namespace shard

@@ -39,7 +39,8 @@ struct StreamInstruction {
   int counter = -1;         ///< index into the kinds that are counted; -1: not counted
   double flops = 0;
   double bytes = 0;
-  std::string label;  ///< `dot`, `all_reduce model`: for messages
+  std::int64_t element_bytes = 1;  ///< of the first result
+  std::string label;               ///< `dot`, `all_reduce model`: for messages
 };
 
 struct Stream {

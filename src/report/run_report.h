@@ -47,6 +47,7 @@ struct RunReport {
   const Plan* plan = nullptr;
   int workers = 1;
   std::int64_t seed = 0;
+  std::optional<Fault> fault;          ///< put in on purpose
   std::vector<FunctionRun> functions;  ///< the main function first
 
   bool is_ok() const;

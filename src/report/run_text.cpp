@@ -165,6 +165,7 @@ std::string verdict(const RunReport& report, const Layout& layout) {
 std::string run_text(const RunReport& report, const Layout& layout) {
   const FunctionRun& main = report.functions.front();
   std::string text = header(report, layout);
+  if (report.fault) text += fmt::format("inject   {}\n", to_string(*report.fault));
   text += block(report, "verify", [&](const FunctionRun& run) { return verify_line(run, layout); });
   const std::string times = block(report, "time", [](const FunctionRun& run) {
     return run.timing ? time_line(run) : std::string();

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/diagnostic.h"
+#include "exec/run_failure.h"
 
 using namespace shard;
 
@@ -46,4 +47,10 @@ TEST_CASE("memory that ran out is no bug of ours") {
   const Failure found = failure(std::bad_alloc());
   CHECK(found.text == "error: out of memory\n");
   CHECK(found.exit_code == 2);
+}
+
+TEST_CASE("a run that failed is the answer no") {
+  const Failure found = failure(RunFailure("device-lost", {}, "device 3 stopped"));
+  CHECK(found.text == "error: device 3 stopped [device-lost]\n");
+  CHECK(found.exit_code == 1);
 }

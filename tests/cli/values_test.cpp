@@ -47,3 +47,15 @@ TEST_CASE("a count is read whole or refused") {
         Error);
   }
 }
+
+TEST_CASE("seconds are read whole or refused") {
+  CHECK(read_seconds("--timeout", "0.5") == Seconds{0.5});
+  CHECK(read_seconds("--timeout", "0") == Seconds{0});
+  for (const char* bad : {"", "-1", "nan", "5s", "1e10"}) {
+    CHECK_THROWS_WITH_AS(read_seconds("--timeout", bad),
+                         ("--timeout: error: expected seconds such as 30 or 0.5, found '" +
+                          std::string(bad) + "' [bad-value]")
+                             .c_str(),
+                         Error);
+  }
+}
