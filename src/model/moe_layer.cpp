@@ -20,8 +20,7 @@ class Moe {
     x_ = c_.converted(input, block_.compute());
     if (!route()) return ValueId::none;
     add_balance();
-    const bool has_room = block_.word("dispatch", "dense") == "capacity";
-    return block_.finish(has_room ? by_room() : by_all());
+    return block_.finish(has_room() ? by_room() : by_all());
   }
 
  private:
@@ -50,10 +49,12 @@ class Moe {
     return read_room();
   }
 
+  bool has_room() const { return block_.word("dispatch", "dense") == "capacity"; }
+
   /// How many tokens of a sequence an expert takes.
   bool read_room() {
     const bool is_asked = block_.has("capacity") || block_.has("capacity_factor");
-    if (block_.word("dispatch", "dense") != "capacity") {
+    if (!has_room()) {
       if (!is_asked) return true;
       block_.fail("conflicting-keys", "moe: a capacity has no effect with dispatch: dense",
                   "write dispatch: capacity");
@@ -111,14 +112,21 @@ class Moe {
         Op::top_k, std::vector{probs_}, Attributes{{"k", choices_.size}});
     chosen_ = best[1];
     c_.set_labels(chosen_, labels({choices_}));
-    weights_ = best[0];
+    weights_ = has_room() ? weights_of_experts() : best[0];
     if (block_.flag("renormalize", true)) {
       const ValueId sum = c_.reduced(Op::reduce_sum, weights_, {rank()});
       weights_ = c_.two(Op::divide, weights_, c_.spread(sum, c_.type(weights_).shape, {rank()}));
     }
-    weights_ =
-        block_.value("weights", weights_, "of the experts chosen for a token", labels({choices_}));
+    weights_ = block_.value("weights", weights_, "of the experts chosen for a token",
+                            labels({has_room() ? experts_ : choices_}));
     return weights_ != ValueId::none;
+  }
+
+  /// [..., E]: the probability of each expert that was chosen, zero of the others. Split over the
+  /// experts, like the tokens sent to them, and with a gradient that scatters nothing.
+  ValueId weights_of_experts() {
+    const ValueId is_any = c_.reduced(Op::reduce_or, is_chosen(), {rank()});
+    return c_.where(is_any, probs_, 0);
   }
 
   /// Where a choice is an expert: [..., k, E].
@@ -206,21 +214,19 @@ class Moe {
 
   /// [..., E, c]: the weight of a token at its place in each expert's room, zero elsewhere.
   ValueId combine_by_room() {
-    const Shape by_place = shape({experts_, room_});
+    const Shape by_place = shape({room_});
     ValueId combine = ValueId::none, filled = ValueId::none;
     const ValueId all_chosen = is_chosen();
     for (std::int64_t i = 0; i < choices_.size; ++i) {
       const ValueId chosen =
           c_.reshaped(c_.sliced(all_chosen, static_cast<int>(rank()), i, i + 1), shape({experts_}));
-      const ValueId weight =
-          c_.reshaped(c_.sliced(weights_, static_cast<int>(rank()), i, i + 1), shape({}));
       const ValueId place = room_of_choice(chosen, filled);
       const ValueId is_there =
-          c_.two(Op::bitwise_and,
-                 {c_.spread(chosen, by_place, {rank() + 1}),
-                  c_.two(Op::eq, {c_.iota(by_place, static_cast<int>(rank()) + 1, DType::i32),
-                                  c_.spread(place, by_place, {rank(), rank() + 1})})});
-      const ValueId part = c_.where(is_there, c_.spread(weight, by_place, {rank(), rank() + 1}), 0);
+          c_.two(Op::eq, {c_.iota(by_place, static_cast<int>(rank()), DType::i32),
+                          c_.spread(place, by_place, {rank()})});
+      const ValueId part = block_.lowering.builder.emit(
+          Op::dot, {c_.where(chosen, weights_, 0), c_.converted(is_there, DType::f32)},
+          paired({leading_dims(), leading_dims(), {}, {}}));
       combine = combine == ValueId::none ? part : c_.two(Op::add, combine, part);
     }
     return block_.value("combine", combine, "the weight of a token at its place in an expert",

@@ -43,6 +43,7 @@ std::string layers_of(const std::string& before, const std::string& norm_layer,
 const char* const llama_attention =
     "attention: {heads: heads, kv_heads: kv, head_dim: head_dim, rotary: 10000, mask: causal,"
     " use_bias: false}";
+const char* const attend_head = "attend: {embedding: embed, name: logits}";
 const char* const own_head = "dense: {name: head, features: vocab, use_bias: false}";
 
 std::string llama_text(const std::string& hidden, const std::string& head) {
@@ -57,7 +58,7 @@ std::string gpt2_text() {
                  " params: {out/bias: null}}",
                  "mlp: {features: ff, params: {down/bias: null}}") +
          layers_of("  - position_embedding: {name: wpe, params: {embedding: [null, embed]}}\n",
-                   norm("layer_norm"), "attend: embed");
+                   norm("layer_norm"), attend_head);
 }
 
 const std::vector<std::pair<std::string, std::string>> attention_leaves = {
@@ -138,15 +139,34 @@ RecordedModel recorded_model(const std::string& name, const std::string& train) 
   const bool is_moe = name == "moe";
   const std::string hidden =
       is_moe ? "moe: {experts: expert, features: ff, top_k: 2, gated: false, activation: relu, "
-               "renormalize: false, dispatch: capacity, capacity: 32, constrain: {dispatched: "
+               "renormalize: false, dispatch: capacity, capacity: 32, params: {router/kernel: "
+               "[embed, null]}, constrain: {dispatched: "
                "[expert, batch, null, null]}}"
              : "swiglu: ff";
-  model.text = llama_text(hidden, name == "llama_tied" ? "attend: embed" : own_head) + step;
+  model.text = llama_text(hidden, name == "llama_tied" ? attend_head : own_head) + step;
   model.leaves = {{"embed", "embed/embedding"}, {"final_norm", "RMSNorm_0/scale"}};
   if (name != "llama_tied") model.leaves.emplace_back("head", "head/kernel");
   add_layers(model, "layer", attention_leaves);
   add_layers(model, "layer", is_moe ? expert_leaves : dense_leaves);
   return model;
+}
+
+std::vector<RecordedActivation> recorded_activations(const std::string& model,
+                                                     const std::string& recorded) {
+  static const std::map<std::string, std::string> own = {
+      {"q", "Attention_0/query"},        {"k", "Attention_0/key"},
+      {"v", "Attention_0/value"},        {"attention", "Attention_0/mixed"},
+      {"residual", "residual_0"},        {"out", "residual_1"},
+      {"ff", "SwiGLU_0/hidden"},         {"fc", "MLP_0/hidden"},
+      {"combine", "MoE_0/combine"},      {"dispatched", "MoE_0/dispatched"},
+      {"expert_out", "MoE_0/expert_out"}};
+  if (recorded == "logits") return {{model == "llama" || model == "moe" ? "head" : "logits"}};
+  const std::size_t dot = recorded.find('.');
+  const std::string layer = recorded.substr(recorded.find_first_of("0123456789"), 1);
+  if (dot == std::string::npos) return {{"DotReluDot_" + layer + "/W2"}};
+  const std::string block = "Block_" + layer + "/", name = recorded.substr(dot + 1);
+  if (name != "qkv") return {{block + own.at(name)}};
+  return {{block + own.at("q"), true}, {block + own.at("k"), true}, {block + own.at("v"), true}};
 }
 
 std::string recorded_rules(const std::string& strategy, int devices) {
