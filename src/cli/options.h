@@ -12,6 +12,7 @@
 #include "config/layered_rules.h"
 #include "config/load.h"
 #include "exec/fault.h"
+#include "exec/route.h"
 #include "report/compare_order.h"
 
 namespace shard {
@@ -64,6 +65,7 @@ struct Options {
   bool ascii = false;
 
   int workers = 0;         ///< 0: one per core allowed
+  CollectiveChoice collectives;
   std::int64_t seed = -1;  ///< -1: the model's
   int runs = 7;
   int steps = 10;

@@ -44,6 +44,7 @@ std::vector<Task> tasks_of(const Plan& plan, const Options& options) {
 ClusterOptions cluster_options_of(const Options& options, const Sources& sources) {
   ClusterOptions made;
   made.workers = options.workers;
+  made.collectives = options.collectives;
   made.fault = options.fault;
   made.timeout = options.timeout;
   made.given_up = [&sources](const RunFailure& failure) {
@@ -61,6 +62,7 @@ RunReport run_plan(const Plan& plan, const Options& options, const ClusterOption
   RunReport report;
   report.plan = &plan;
   report.fault = options.fault;
+  report.collectives = options.collectives;
   report.seed = options.seed >= 0 ? options.seed : plan.seed;
   std::optional<RunArrays> arrays;
   for (const Task& task : tasks_of(plan, options)) {

@@ -38,6 +38,14 @@ std::string index_text(std::int64_t index, const Shape& shape) {
   return "[" + (shape.empty() ? "" : to_string(coordinates)) + "]";
 }
 
+const CollectiveChoice& checked(const CollectiveChoice& choice, std::int64_t devices) {
+  if (choice.hosts >= 1 && devices % choice.hosts == 0) return choice;
+  throw Error("hosts-indivisible", {},
+              std::to_string(devices) + " virtual devices cannot be divided evenly over " +
+                  std::to_string(choice.hosts) + " hosts",
+              "choose a number of hosts that divides the devices");
+}
+
 std::string backend_text(bool is_needed) {
   if (!is_needed) return "none needed";
   const Blas* blas = system_blas();
@@ -51,7 +59,8 @@ class Cluster::Impl {
   Impl(const Program& program, const ClusterOptions& options)
       : program_(program),
         places_(program_),
-        compiled_(compile(program_, options.test_seam)),
+        compiled_(compile(program_, options.test_seam,
+                          checked(options.collectives, program_.mesh.device_count()))),
         backend_(backend_text(compiled_.has_many_row_product)),
         pool_(options.workers > 0 ? options.workers : allowed_cores()) {
     const std::int64_t devices = program_.mesh.device_count();
@@ -160,6 +169,7 @@ class Cluster::Impl {
         counters.kinds.begin(), counters.kinds.end(),
         [](const KindCounter& a, const KindCounter& b) { return a.busy.value > b.busy.value; });
     counters.axes = axis_counters(tally);
+    counters.links = link_counters(tally);
     for (const DeviceState& device : scheduler_->devices()) {
       counters.peak.push_back(Bytes(std::max(device.high_water, written_)));
     }
@@ -221,6 +231,20 @@ class Cluster::Impl {
     }
     std::vector<AxisCounter> counters;
     for (auto& [axes, counter] : by_axes) counters.push_back(std::move(counter));
+    return counters;
+  }
+
+  std::vector<CollectiveLinks> link_counters(const WorkerTally& tally) const {
+    std::vector<CollectiveLinks> counters;
+    for (std::size_t i = 0; i < tally.sites.size(); ++i) {
+      if (tally.sites[i].links.empty()) continue;
+      const std::string& label = scheduler_->sites()[i].label;
+      auto known = std::find_if(counters.begin(), counters.end(), [&](const CollectiveLinks& one) {
+        return one.collective == label;
+      });
+      if (known == counters.end()) known = counters.insert(known, {label, {}});
+      add(known->links, tally.sites[i].links);
+    }
     return counters;
   }
 

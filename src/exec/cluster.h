@@ -16,7 +16,9 @@
 #include "base/host_tensor.h"
 #include "base/units.h"
 #include "exec/fault.h"
+#include "exec/route.h"
 #include "exec/run_failure.h"
+#include "exec/tally.h"
 #include "exec/test_seam.h"
 #include "model/model.h"
 #include "spmd/program.h"
@@ -32,6 +34,7 @@ struct ClusterOptions {
   /// Called on another thread when a worker does not come back after a time-out; may end the
   /// process.
   std::function<void(const RunFailure&)> given_up{};
+  CollectiveChoice collectives{};
 };
 
 /// Number of cores this process may use (affinity and cgroup quota).
@@ -56,10 +59,17 @@ struct AxisCounter {
   std::int64_t collectives = 0;
 };
 
+/// Messages that collectives of one label sent, by sender and receiver.
+struct CollectiveLinks {
+  std::string collective;  ///< `all_reduce model`
+  LinkTallies links;
+};
+
 struct Counters {
   std::int64_t steps = 0;
   std::vector<KindCounter> kinds;  ///< largest time first
   std::vector<AxisCounter> axes;
+  std::vector<CollectiveLinks> links;  ///< in the order of the program; nothing by owner
   std::vector<Bytes> peak;  ///< per device: highest byte of its arena touched by any instruction
   Seconds waiting;          ///< worker time with nothing runnable
   Seconds wall;             ///< in `run`
@@ -71,6 +81,7 @@ class Cluster {
   /// Allocates the arenas. Refuses with `Error` (`not-enough-memory`, with the figures) before
   /// allocating when devices x peak exceeds what the machine has available. Also throws
   /// `not-yet` for ops on dtypes that have no kernel, `bad-program` for buffers outside the arena,
+  /// `hosts-indivisible` and `hosts-cut-groups` for hosts that do not divide the devices or groups,
   /// `serial-blas` (see exec/blas.h).
   Cluster(const Program& program, ClusterOptions options);
   ~Cluster();

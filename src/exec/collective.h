@@ -29,6 +29,12 @@ struct MemberPlace {
 struct SegmentWork {
   std::int64_t elements = 0;
   std::int64_t copied = 0;
+  /// What one member sent to another; a message is counted by the segment that has its start.
+  struct Sent {
+    int from = 0, to = 0;
+    std::int64_t messages = 0, bytes = 0;
+  };
+  std::vector<Sent> links{};  ///< nothing where all members' arrays are read in place
 };
 
 /// One collective on fixed local types, for groups of a fixed size. Members are in the order of

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -33,8 +34,8 @@ Kernel move_kernel(std::vector<std::size_t> bytes, bool needs_staging) {
 
 class Compiler {
  public:
-  Compiler(const Program& program, const TestSeam& seam)
-      : program_(program), seam_(seam), places_(program) {}
+  Compiler(const Program& program, const TestSeam& seam, const CollectiveChoice& collectives)
+      : program_(program), seam_(seam), collectives_(collectives), places_(program) {}
 
   CompiledProgram compile() {
     places_.check_bounds(diagnostics_);
@@ -112,9 +113,15 @@ class Compiler {
       made.kernel = slice_kernel(program_.mesh, collective, operand, result);
       return add(std::move(made), label, true);
     }
+    if (collectives_.algorithm == CollectiveAlgorithm::hierarchical &&
+        collective.reduction != Reduction::none &&
+        !hosts_cut_alike(program_.mesh, collective.axes, collectives_.hosts)) {
+      return refuse_hosts(label);
+    }
     made.kind = StreamInstruction::Kind::collective;
     made.site = static_cast<int>(made_.sites.size());
-    made_.sites.push_back(build_site(program_.mesh, collective, operand, result, made.site));
+    made_.sites.push_back(
+        build_site(program_.mesh, collective, operand, result, made.site, collectives_));
     made_.sites.back().counter = kind_of(label, true);
     add(std::move(made), label, true);
   }
@@ -209,21 +216,33 @@ class Compiler {
     made_.stream.instructions.push_back(std::move(made));
   }
 
+  void refuse_hosts(const std::string& label) {
+    if (!refused_labels_.insert(label).second) return;
+    diagnostics_.error("hosts-cut-groups", {},
+                       std::to_string(collectives_.hosts) + " hosts cut the groups of " + label +
+                           " in different ways, so copies of its result would differ",
+                       "choose hosts that hold whole groups or equal parts of them: a product of "
+                       "the sizes of the first mesh axes, for example");
+  }
+
   void refuse(const std::string& what) {
     diagnostics_.error("not-yet", {}, "the executor cannot compute " + what + " yet");
   }
 
   const Program& program_;
   const TestSeam& seam_;
+  const CollectiveChoice collectives_;
   Places places_;
   Diagnostics diagnostics_;
+  std::set<std::string> refused_labels_;
   CompiledProgram made_;
 };
 
 }  // namespace
 
-CompiledProgram compile(const Program& program, const TestSeam& seam) {
-  return Compiler(program, seam).compile();
+CompiledProgram compile(const Program& program, const TestSeam& seam,
+                        const CollectiveChoice& collectives) {
+  return Compiler(program, seam, collectives).compile();
 }
 
 }  // namespace shard

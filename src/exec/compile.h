@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exec/rendezvous.h"
+#include "exec/route.h"
 #include "exec/stream.h"
 #include "exec/test_seam.h"
 #include "spmd/program.h"
@@ -26,6 +27,7 @@ struct CompiledProgram {
 
 /// Throws `Error` with every instruction that has no kernel for its dtypes
 /// (`not-yet`), and `bad-program` for a buffer that reaches beyond the planned peak.
-CompiledProgram compile(const Program& program, const TestSeam& seam);
+CompiledProgram compile(const Program& program, const TestSeam& seam,
+                        const CollectiveChoice& collectives = {});
 
 }  // namespace shard

@@ -279,6 +279,14 @@ void Scheduler::take_segments(Worker& worker, Rendezvous& meeting) {
     if (segment >= meeting.segments) break;
     const SegmentWork done = meeting.work->run(segment, meeting.places, meeting.order);
     copied += done.copied;
+    for (const SegmentWork::Sent& sent : done.links) {
+      const auto device = [&](int member) {
+        return meeting.devices[static_cast<std::size_t>(member)];
+      };
+      worker.tally.sites[static_cast<std::size_t>(meeting.site)]
+          .links[{device(sent.from), device(sent.to)}]
+          .add({sent.messages, sent.bytes});
+    }
     meeting.elements.fetch_add(done.elements, std::memory_order_relaxed);
     is_last = meeting.finished.fetch_add(1, std::memory_order_acq_rel) + 1 == meeting.segments;
   }

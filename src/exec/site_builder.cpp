@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "exec/routed_collective.h"
 
 namespace shard {
 namespace {
@@ -62,6 +63,27 @@ std::int64_t elements_from(const Shape& shape, int from) {
   return count;
 }
 
+/// The members of a group by the hosts that their devices are on.
+MembersByHost members_by_host(const Mesh& mesh, const std::vector<std::int64_t>& group, int hosts) {
+  const std::int64_t on_each = mesh.device_count() / hosts;
+  std::map<std::int64_t, std::vector<int>> by_host;
+  for (std::size_t m = 0; m < group.size(); ++m) {
+    by_host[group[m] / on_each].push_back(static_cast<int>(m));
+  }
+  MembersByHost members;
+  for (auto& [host, some] : by_host) members.push_back(std::move(some));
+  return members;
+}
+
+std::shared_ptr<const CollectiveWork> work_of(const CollectiveShape& shape,
+                                              const CollectiveChoice& choice,
+                                              const MembersByHost& hosts) {
+  if (const Route* const route = route_of(choice.algorithm)) {
+    if (auto routed = make_routed_collective(shape, *route, {shape.members, hosts})) return routed;
+  }
+  return make_collective(shape);
+}
+
 }  // namespace
 
 std::string collective_label(const Mesh& mesh, const Collective& collective) {
@@ -70,8 +92,16 @@ std::string collective_label(const Mesh& mesh, const Collective& collective) {
   return label;
 }
 
+bool hosts_cut_alike(const Mesh& mesh, const std::vector<AxisRef>& axes, int hosts) {
+  const std::vector<std::vector<std::int64_t>> groups = replica_groups(mesh, axes);
+  const MembersByHost first = members_by_host(mesh, groups.front(), hosts);
+  return std::all_of(groups.begin(), groups.end(), [&](const std::vector<std::int64_t>& group) {
+    return members_by_host(mesh, group, hosts) == first;
+  });
+}
+
 CollectiveSite build_site(const Mesh& mesh, const Collective& collective, const TensorType& operand,
-                          const TensorType& result, int number) {
+                          const TensorType& result, int number, const CollectiveChoice& choice) {
   const std::vector<std::vector<std::int64_t>> groups = replica_groups(mesh, collective.axes);
   CollectiveShape shape{collective.kind,
                         collective.reduction,
@@ -84,16 +114,20 @@ CollectiveSite build_site(const Mesh& mesh, const Collective& collective, const 
                         collective.window};
   std::vector<std::shared_ptr<const CollectiveWork>> works;
   std::vector<int> last_source;
+  MembersByHost last_hosts;
   for (const std::vector<std::int64_t>& group : groups) {
     if (collective.kind == CollectiveKind::collective_permute && !collective.window) {
       shape.source = sources(mesh, collective, group);
     }
-    if (!works.empty() && shape.source == last_source) {  // groups mostly do the same
+    MembersByHost hosts = members_by_host(mesh, group, choice.hosts);
+    if (!works.empty() && shape.source == last_source &&
+        hosts == last_hosts) {  // groups mostly do the same
       works.push_back(works.back());
       continue;
     }
     last_source = shape.source;
-    works.push_back(make_collective(shape));
+    works.push_back(work_of(shape, choice, hosts));
+    last_hosts = std::move(hosts);
   }
   CollectiveSite site =
       make_site(number, collective.kind, collective_label(mesh, collective), groups,

@@ -2,9 +2,11 @@
 // A collective of a Program with its groups on a mesh.
 
 #include <string>
+#include <vector>
 
 #include "exec/kernel.h"
 #include "exec/rendezvous.h"
+#include "exec/route.h"
 #include "spmd/program.h"
 
 namespace shard {
@@ -12,9 +14,14 @@ namespace shard {
 /// `all_reduce model`, `all_gather data model:(1)2`.
 std::string collective_label(const Mesh& mesh, const Collective& collective);
 
-/// The site `number` of the collective.
+/// The site `number` of the collective, done by the chosen algorithm.
 CollectiveSite build_site(const Mesh& mesh, const Collective& collective, const TensorType& operand,
-                          const TensorType& result, int number);
+                          const TensorType& result, int number,
+                          const CollectiveChoice& choice = {});
+
+/// True when hosts cut all groups over `axes` in the same way. Where they do not, sums over groups
+/// of the same values would be taken in different orders and copies would differ.
+bool hosts_cut_alike(const Mesh& mesh, const std::vector<AxisRef>& axes, int hosts);
 
 /// all_slice: each device keeps the part that its coordinates name; nobody is met.
 Kernel slice_kernel(const Mesh& mesh, const Collective& collective, const TensorType& operand,

@@ -3,6 +3,8 @@
 // are summed when somebody asks.
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace shard {
@@ -22,16 +24,36 @@ struct KindTally {
   }
 };
 
+/// Of one device's sending to another.
+struct LinkTally {
+  std::int64_t messages = 0;
+  std::int64_t bytes = 0;
+
+  void add(const LinkTally& other) {
+    messages += other.messages;
+    bytes += other.bytes;
+  }
+};
+
+/// By sender and receiver.
+using LinkTallies = std::map<std::pair<int, int>, LinkTally>;
+
+inline void add(LinkTallies& links, const LinkTallies& others) {
+  for (const auto& [link, tally] : others) links[link].add(tally);
+}
+
 /// Of one collective of the stream.
 struct SiteTally {
   std::int64_t collectives = 0;  ///< completed, all groups
   std::int64_t wire = 0;         ///< bytes device 0 sent
   std::int64_t copied = 0;       ///< bytes read and written for all devices
+  LinkTallies links;             ///< where the algorithm sends messages
 
   void add(const SiteTally& other) {
     collectives += other.collectives;
     wire += other.wire;
     copied += other.copied;
+    shard::add(links, other.links);
   }
 };
 

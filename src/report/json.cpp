@@ -299,6 +299,17 @@ Json counted_json(const FunctionRun& run) {
                      {"counted_wire_bytes_per_step", row.counted.count()},
                      {"copied_bytes_of_all_devices_per_step", row.copied.count()}});
   }
+  Json links = Json::array();
+  const std::int64_t steps = std::max<std::int64_t>(1, counters.steps);
+  for (const CollectiveLinks& one : counters.links) {
+    for (const auto& [link, tally] : one.links) {
+      links.push_back({{"collective", one.collective},
+                       {"from_device", link.first},
+                       {"to_device", link.second},
+                       {"messages_per_step", tally.messages / steps},
+                       {"bytes_per_step", tally.bytes / steps}});
+    }
+  }
   Json peaks = Json::array();
   for (const Bytes peak : counters.peak) peaks.push_back(peak.count());
   return {{"steps", counters.steps},
@@ -306,6 +317,7 @@ Json counted_json(const FunctionRun& run) {
           {"waiting_seconds", counters.waiting.value},
           {"kinds", kinds_json(counters)},
           {"moved_per_device", moved},
+          {"links", links},
           {"planned_peak_bytes", run.function->program.memory.peak.count()},
           {"measured_peak_bytes_by_device", peaks}};
 }
@@ -489,6 +501,8 @@ std::string run_json(const RunReport& report) {
   Json document = head_json("run", *report.plan);
   document["workers"] = report.workers;
   document["seed"] = report.seed;
+  document["collectives"] = to_string(report.collectives.algorithm);
+  document["hosts"] = report.collectives.hosts;
   Json functions = Json::array();
   for (const FunctionRun& run : report.functions) functions.push_back(run_function_json(run));
   document["functions"] = std::move(functions);

@@ -74,6 +74,21 @@ std::vector<MovedRow> moved_rows(const FunctionRun& run) {
   return all;
 }
 
+std::vector<LinkRow> link_rows(const FunctionRun& run) {
+  const std::int64_t steps = std::max<std::int64_t>(1, run.counters.steps);
+  std::vector<LinkRow> rows;
+  for (const CollectiveLinks& one : run.counters.links) {
+    LinkRow row{one.collective, static_cast<std::int64_t>(one.links.size()), 0, {}, {}};
+    for (const auto& [link, tally] : one.links) {
+      row.messages += tally.messages / steps;
+      row.bytes += Bytes(tally.bytes / steps);
+      row.most = std::max(row.most, Bytes(tally.bytes / steps));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 bool RunReport::is_ok() const {
   return std::all_of(functions.begin(), functions.end(), [](const FunctionRun& run) {
     return run.results_equal() && run.bytes_equal() && run.memory_equal();

@@ -43,11 +43,22 @@ struct MovedRow {
 };
 std::vector<MovedRow> moved_rows(const FunctionRun& run);
 
+/// What the collectives of one label sent in a step.
+struct LinkRow {
+  std::string collective;
+  std::int64_t links = 0;     ///< pairs of sender and receiver
+  std::int64_t messages = 0;  ///< of all links
+  Bytes bytes;                ///< of all links
+  Bytes most;                 ///< of the link that carries most
+};
+std::vector<LinkRow> link_rows(const FunctionRun& run);
+
 struct RunReport {
   const Plan* plan = nullptr;
   int workers = 1;
   std::int64_t seed = 0;
-  std::optional<Fault> fault;          ///< put in on purpose
+  std::optional<Fault> fault;  ///< put in on purpose
+  CollectiveChoice collectives;
   std::vector<FunctionRun> functions;  ///< the main function first
 
   bool is_ok() const;

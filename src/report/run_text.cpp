@@ -133,6 +133,23 @@ std::string moved_table(const FunctionRun& run, const Layout& layout) {
   return table.render(layout.width, layout.color);
 }
 
+std::string links_table(const RunReport& report, const Layout& layout) {
+  const CollectiveChoice& choice = report.collectives;
+  const std::string hosts = choice.algorithm == CollectiveAlgorithm::hierarchical
+                                ? fmt::format(" over {}", counted(choice.hosts, "host"))
+                                : "";
+  Table table({{fmt::format("LINKS of {}{}, per step", to_string(choice.algorithm), hosts)},
+               {"links", true},
+               {"messages", true},
+               {"bytes", true},
+               {"most on one link", true}});
+  for (const LinkRow& row : link_rows(report.functions.front())) {
+    table.add({row.collective, with_commas(row.links), with_commas(row.messages),
+               bytes_text(layout, row.bytes), bytes_text(layout, row.most)});
+  }
+  return table.empty() ? "" : table.render(layout.width, layout.color);
+}
+
 std::string memory_line(const FunctionRun& run, const Layout& layout) {
   const auto& peaks = run.counters.peak;
   const Bytes planned = run.function->program.memory.peak;
@@ -173,6 +190,7 @@ std::string run_text(const RunReport& report, const Layout& layout) {
   text += times + busy_line(report);
   if (!times.empty()) text += time_table(main, report.workers, layout);
   text += moved_table(main, layout);
+  text += links_table(report, layout);
   text += block(report, "memory", [&](const FunctionRun& run) { return memory_line(run, layout); });
   return text + verdict(report, layout);
 }
