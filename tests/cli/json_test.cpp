@@ -99,6 +99,7 @@ FunctionRun some_run(const PlannedFunction& function) {
   run.timing = Timing{};
   run.counters.kinds = {KindCounter{}};
   run.counters.axes = {{{0}, Bytes(1), Bytes(2), 1}};
+  run.counters.links = {{"all_reduce data", {{{0, 1}, {1, 2}}}}};
   run.counters.peak = {Bytes(1)};
   return run;
 }

@@ -70,6 +70,20 @@ TEST_CASE("bytes counted over axes that no plan names are a difference") {
   CHECK_FALSE(good_run(function).bytes_equal());
 }
 
+TEST_CASE("links are added up per collective and step") {
+  const PlannedFunction function = two_devices();
+  FunctionRun run = good_run(function);
+  CHECK(link_rows(run).empty());
+  run.counters.links = {{"all_reduce data", {{{0, 1}, {8, 800}}, {{1, 0}, {8, 400}}}}};
+  const std::vector<LinkRow> rows = link_rows(run);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].collective == "all_reduce data");
+  CHECK(rows[0].links == 2);
+  CHECK(rows[0].messages == 4);
+  CHECK(rows[0].bytes == Bytes(300));
+  CHECK(rows[0].most == Bytes(200));
+}
+
 TEST_CASE("one device with another peak is a difference") {
   const PlannedFunction function = two_devices();
   FunctionRun run = good_run(function);
