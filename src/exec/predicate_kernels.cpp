@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <functional>
 #include <utility>
 
 #include "base/check.h"
@@ -14,23 +16,29 @@
 namespace shard {
 namespace {
 
-using RealPredicate = bool (*)(double, double);
-using WholePredicate = bool (*)(std::int64_t, std::int64_t);
+/// Says of every pair of elements whether it holds for them.
+template <class Wide>
+using PredicateLoop = void (*)(const Wide* a, const Wide* b, bool* out, std::size_t count);
 
 struct PredicateRow {
   Op op;
-  RealPredicate real;
-  WholePredicate whole;  ///< nullptr: not for integers
+  PredicateLoop<double> real;
+  PredicateLoop<std::int64_t> whole;  ///< nullptr: not for integers
 };
 
 template <class T, class Compare>
-bool holds(T a, T b) {
-  return Compare()(a, b);
+void compare_all(const T* a, const T* b, bool* out, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) out[i] = Compare()(a[i], b[i]);
+}
+
+void all_finite(const double* x, const double*, bool* out, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) out[i] = std::isfinite(x[i]);
 }
 
 template <template <class> class Compare>
 constexpr PredicateRow comparison(Op op) {
-  return {op, holds<double, Compare<double>>, holds<std::int64_t, Compare<std::int64_t>>};
+  return {op, compare_all<double, Compare<double>>,
+          compare_all<std::int64_t, Compare<std::int64_t>>};
 }
 
 constexpr std::array<PredicateRow, 7> predicate_rows = {{
@@ -40,7 +48,7 @@ constexpr std::array<PredicateRow, 7> predicate_rows = {{
     comparison<std::less_equal>(Op::le),
     comparison<std::greater>(Op::gt),
     comparison<std::greater_equal>(Op::ge),
-    {Op::is_finite, [](double x, double) { return std::isfinite(x); }, nullptr},
+    {Op::is_finite, all_finite, nullptr},
 }};
 
 constexpr std::size_t tile_size = 1024;
@@ -76,38 +84,73 @@ std::vector<TileOperand> tile_operands(const KernelSite& site) {
 }
 
 template <class Wide>
-Kernel predicate_kernel(const KernelSite& site, bool (*holds_for)(Wide, Wide)) {
+Kernel predicate_kernel(const KernelSite& site, PredicateLoop<Wide> loop) {
   const std::vector<TileOperand> operands = tile_operands(site);
   const auto total = static_cast<std::size_t>(element_count(site.results[0].shape));
-  return [operands, total, holds_for](const KernelCall& call) {
+  return [operands, total, loop](const KernelCall& call) {
     std::array<Wide, tile_size> a, b;
     bool* out = reinterpret_cast<bool*>(call.results[0]);
     for (std::size_t start = 0; start < total; start += tile_size) {
       const std::size_t count = std::min(tile_size, total - start);
       operands[0].load(call.operands[0], start, count, a.data());
       if (operands.size() > 1) operands[1].load(call.operands[1], start, count, b.data());
-      for (std::size_t i = 0; i < count; ++i) out[start + i] = holds_for(a[i], b[i]);
+      loop(a.data(), b.data(), out + start, count);
     }
   };
 }
 
-/// By the size of an element alone; a scalar is read at every step.
+/// What `select` takes from, by the size of an element alone.
+template <class T>
+struct SelectTile {
+  const std::uint8_t* condition;
+  const T* on_true;
+  const T* on_false;
+  T out[tile_size];  ///< apart from the operands, so that the loop is free to run in vectors
+
+  template <std::size_t C, std::size_t A, std::size_t B>
+  void run(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      out[i] = condition[i * C] != 0 ? on_true[i * A] : on_false[i * B];
+    }
+  }
+};
+
+/// The loop for these steps, 0 of scalars.
+template <class T>
+auto select_loop(const std::array<std::size_t, 3>& steps) {
+  using Tile = SelectTile<T>;
+  static constexpr std::array<void (Tile::*)(std::size_t), 8> loops = {
+      &Tile::template run<0, 0, 0>, &Tile::template run<0, 0, 1>, &Tile::template run<0, 1, 0>,
+      &Tile::template run<0, 1, 1>, &Tile::template run<1, 0, 0>, &Tile::template run<1, 0, 1>,
+      &Tile::template run<1, 1, 0>, &Tile::template run<1, 1, 1>};
+  return loops[steps[0] * 4 + steps[1] * 2 + steps[2]];
+}
+
 template <class T>
 Kernel select_kernel(const KernelSite& site) {
   const std::vector<TileOperand> operands = tile_operands(site);
   const auto total = static_cast<std::size_t>(element_count(site.results[0].shape));
-  const auto step = [&](std::size_t i) { return operands[i].is_scalar ? 0U : 1U; };
-  return [total, steps = std::array{step(0), step(1), step(2)}](const KernelCall& call) {
-    const std::uint8_t* condition = reinterpret_cast<const std::uint8_t*>(call.operands[0]);
+  const auto step = [&](std::size_t i) { return std::size_t{operands[i].is_scalar ? 0U : 1U}; };
+  const std::array<std::size_t, 3> steps = {step(0), step(1), step(2)};
+  return [total, steps, loop = select_loop<T>(steps)](const KernelCall& call) {
+    SelectTile<T> tile;
+    const auto* condition = reinterpret_cast<const std::uint8_t*>(call.operands[0]);
     const T* on_true = reinterpret_cast<const T*>(call.operands[1]);
     const T* on_false = reinterpret_cast<const T*>(call.operands[2]);
     T* out = reinterpret_cast<T*>(call.results[0]);
     // Read before anything is written: the result may lie over an operand.
-    const T first_true = on_true[0], first_false = on_false[0];
-    for (std::size_t i = 0; i < total; ++i) {
-      const T yes = steps[1] == 0 ? first_true : on_true[i];
-      const T no = steps[2] == 0 ? first_false : on_false[i];
-      out[i] = condition[i * steps[0]] != 0 ? yes : no;
+    const std::uint8_t first = *condition;
+    const T first_true = *on_true, first_false = *on_false;
+    if (steps[0] == 0) condition = &first;
+    if (steps[1] == 0) on_true = &first_true;
+    if (steps[2] == 0) on_false = &first_false;
+    for (std::size_t start = 0; start < total; start += tile_size) {
+      const std::size_t count = std::min(tile_size, total - start);
+      tile.condition = condition + start * steps[0];
+      tile.on_true = on_true + start * steps[1];
+      tile.on_false = on_false + start * steps[2];
+      (tile.*loop)(count);
+      std::memcpy(out + start, tile.out, count * sizeof(T));
     }
   };
 }

@@ -22,6 +22,7 @@ using StreamsLoop = void (*)(const float* const* in, float* const* out, int memb
 
 struct ElementwiseLoops {
   UnaryLoop relu, negate, abs, square, sqrt, rsqrt, scale, shift;
+  UnaryLoop exp, sigmoid, silu, tanh, gelu;  ///< in double lanes, rounded once
   BinaryLoop add, subtract, multiply, divide, maximum, minimum, relu_grad, equal_mask;
 };
 const ElementwiseLoops& elementwise_loops();

@@ -9,6 +9,8 @@
 #include "exec/processor.h"
 // clang-format on
 
+#include <cmath>
+
 HWY_BEFORE_NAMESPACE();
 namespace shard::HWY_NAMESPACE {
 
@@ -109,6 +111,107 @@ struct EqualMask {
   }
 };
 
+// The exponential family computes in double lanes and rounds once, as the scalar functions do.
+
+constexpr double log2_of_e = 1.44269504088896338700;
+constexpr double ln2_high = 6.93147180369123816490e-01;  // 33 bits: times n is exact
+constexpr double ln2_low = 1.90821492927058770002e-10;
+constexpr double whole_shift = 6755399441055744.0;  // 1.5 * 2^52: a sum with it ends in whole bits
+
+/// e^x within 1e-12 of itself for -700 <= x <= 700: 2^n times the Taylor series of the rest, which
+/// is at most ln(2) / 2.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp_in_range(D d, V x) {
+  const hn::RebindToSigned<D> whole;
+  const V shifted = hn::MulAdd(x, hn::Set(d, log2_of_e), hn::Set(d, whole_shift));
+  const V n = hn::Sub(shifted, hn::Set(d, whole_shift));
+  V r = hn::NegMulAdd(n, hn::Set(d, ln2_high), x);
+  r = hn::NegMulAdd(n, hn::Set(d, ln2_low), r);
+  constexpr double terms[] = {1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120,
+                              1.0 / 24,     1.0 / 6,     0.5,        1.0,       1.0};
+  V sum = hn::Set(d, 1.0 / 3628800);
+  for (const double term : terms) sum = hn::MulAdd(sum, r, hn::Set(d, term));
+  const auto power = hn::ShiftLeft<52>(hn::BitCast(whole, shifted));
+  return hn::BitCast(d, hn::Add(hn::BitCast(whole, sum), power));
+}
+
+/// e^x of any x that was a float32; below the bound float32 has only 0.
+template <class D, class V>
+HWY_INLINE V exp_of(D d, V x) {
+  const V low = hn::Set(d, -690.0), high = hn::Set(d, 690.0);
+  const V finite = exp_in_range(d, hn::Min(hn::Max(x, low), high));
+  const V large = hn::IfThenElse(hn::Gt(x, high), hn::Set(d, HUGE_VAL), finite);
+  return hn::IfThenElse(hn::Eq(x, x), large, x);
+}
+
+template <class D, class V>
+HWY_INLINE V sigmoid_of(D d, V x) {
+  const V one = hn::Set(d, 1.0);
+  return hn::Div(one, hn::Add(one, exp_of(d, hn::Neg(x))));
+}
+
+/// 1 - 2 / (e^2x + 1), which loses digits near 0: there the series x - x^3 / 3.
+template <class D, class V>
+HWY_INLINE V tanh_of(D d, V x) {
+  const V one = hn::Set(d, 1.0), two = hn::Set(d, 2.0);
+  const V far = hn::Sub(one, hn::Div(two, hn::Add(exp_of(d, hn::Add(x, x)), one)));
+  const V cube = hn::Mul(hn::Mul(x, x), x);
+  const V near = hn::NegMulAdd(cube, hn::Set(d, 1.0 / 3), x);
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-3)), near, far);
+}
+
+struct Exp {
+  template <class D, class V>
+  static HWY_INLINE V of(D d, V x) {
+    return exp_of(d, x);
+  }
+};
+struct Sigmoid {
+  template <class D, class V>
+  static HWY_INLINE V of(D d, V x) {
+    return sigmoid_of(d, x);
+  }
+};
+struct Silu {
+  template <class D, class V>
+  static HWY_INLINE V of(D d, V x) {
+    return hn::Mul(x, sigmoid_of(d, x));
+  }
+};
+struct Tanh {
+  template <class D, class V>
+  static HWY_INLINE V of(D d, V x) {
+    return tanh_of(d, x);
+  }
+};
+/// The tanh form (Hendrycks and Gimpel, 2016): 0.5 x (1 + tanh(u)) is x sigmoid(2u).
+struct Gelu {
+  template <class D, class V>
+  static HWY_INLINE V of(D d, V x) {
+    const V twice_c = hn::Set(d, 2 * 0.79788456080286535588);  // 2 sqrt(2 / pi)
+    const V cube = hn::Mul(hn::Mul(x, x), x);
+    const V u = hn::Mul(twice_c, hn::MulAdd(hn::Set(d, 0.044715), cube, x));
+    return hn::Mul(x, sigmoid_of(d, u));
+  }
+};
+
+template <class F, class D>
+HWY_INLINE void wide_step(D d, const float* x, float* out) {
+  const hn::Rebind<float, D> narrow;
+  const auto wide = hn::PromoteTo(d, hn::LoadU(narrow, x));
+  hn::StoreU(hn::DemoteTo(narrow, F::of(d, wide)), narrow, out);
+}
+
+template <class F>
+void wide_unary(const float* x, float* out, std::size_t count, float) {
+  const hn::ScalableTag<double> d;
+  const hn::CappedTag<double, 1> one;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) wide_step<F>(d, x + i, out + i);
+  for (; i < count; ++i) wide_step<F>(one, x + i, out + i);
+}
+
 template <class F>
 void unary(const float* x, float* out, std::size_t count, float value) {
   const Lanes d;
@@ -138,10 +241,11 @@ void binary(const float* a, const float* b, float* out, std::size_t count) {
 
 const ElementwiseLoops* make_elementwise_loops() {
   static constexpr ElementwiseLoops loops = {
-      unary<Relu>,     unary<Negate>,    unary<Abs>,       unary<Square>,
-      unary<Sqrt>,     unary<Rsqrt>,     unary<Multiply>,  unary<Add>,
-      binary<Add>,     binary<Subtract>, binary<Multiply>, binary<Divide>,
-      binary<Maximum>, binary<Minimum>,  binary<ReluGrad>, binary<EqualMask>,
+      unary<Relu>,       unary<Negate>,    unary<Abs>,       unary<Square>,   unary<Sqrt>,
+      unary<Rsqrt>,      unary<Multiply>,  unary<Add>,       wide_unary<Exp>, wide_unary<Sigmoid>,
+      wide_unary<Silu>,  wide_unary<Tanh>, wide_unary<Gelu>, binary<Add>,     binary<Subtract>,
+      binary<Multiply>,  binary<Divide>,   binary<Maximum>,  binary<Minimum>, binary<ReluGrad>,
+      binary<EqualMask>,
   };
   return &loops;
 }

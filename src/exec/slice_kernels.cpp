@@ -232,16 +232,26 @@ KernelResult make_iota(const KernelSite& site) {
   const TensorType type = site.results[0];
   const std::int64_t dim = site.attributes.integer("dim");
   const auto d = static_cast<std::size_t>(dim);
-  const std::int64_t stride = row_major_strides(type.shape)[d], size = type.shape[d];
+  const auto size = static_cast<std::size_t>(type.shape[d]);
+  const auto inner = static_cast<std::size_t>(row_major_strides(type.shape)[d]);
   const auto count = static_cast<std::size_t>(element_count(type.shape));
+  const std::size_t width = element_width(type);
   const LocalParts parts(site.attributes);
   return [=](const KernelCall& call) {
-    const std::int64_t first = parts.part(dim, call.device) * size;
-    double* numbers = call.scratch.take_array<double>(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      numbers[i] = static_cast<double>(first + static_cast<std::int64_t>(i) / stride % size);
+    if (count == 0) return;
+    const std::int64_t first = parts.part(dim, call.device) * static_cast<std::int64_t>(size);
+    double* numbers = call.scratch.take_array<double>(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      numbers[i] = static_cast<double>(first + static_cast<std::int64_t>(i));
     }
-    from_doubles(numbers, type.dtype, call.results[0], count);
+    std::byte* values = call.scratch.take(size * width);
+    from_doubles(numbers, type.dtype, values, size);
+    const std::size_t period = size * inner;  // what the dims before `dim` repeat
+    std::byte* once = inner == 1 ? values : call.scratch.take(period * width);
+    for (std::size_t i = 0; inner > 1 && i < size; ++i) {
+      fill_elements(once + i * inner * width, values + i * width, width, inner);
+    }
+    fill_elements(call.results[0], once, period * width, count / period);
   };
 }
 

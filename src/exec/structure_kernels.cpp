@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -71,10 +73,19 @@ void run_broadcast(const std::vector<BroadcastDim>& dims, std::size_t size, cons
   }
 }
 
+template <class T>
+void fill_typed(std::byte* to, const std::byte* pattern, std::size_t count) {
+  T value;
+  std::memcpy(&value, pattern, sizeof(T));
+  std::fill_n(reinterpret_cast<T*>(to), count, value);
+}
+
 }  // namespace
 
 void fill_elements(std::byte* to, const std::byte* pattern, std::size_t size, std::size_t count) {
   if (count == 0) return;
+  if (size == 4) return fill_typed<std::uint32_t>(to, pattern, count);
+  if (size == 2) return fill_typed<std::uint16_t>(to, pattern, count);
   std::memcpy(to, pattern, size);
   std::size_t done = 1;
   while (done < count) {  // doubling: each memcpy copies all that is there

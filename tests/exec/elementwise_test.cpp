@@ -101,6 +101,39 @@ TEST_CASE("silu and gelu of minus infinity are NaN as in JAX") {
   CHECK(std::isnan(numbers_of(run_kernel(Op::gelu, {x})[0])[0]));
 }
 
+TEST_CASE("the exponential family rounds once over the whole range of float32") {
+  const std::vector<Op> family = {Op::exp, Op::sigmoid, Op::silu, Op::tanh, Op::gelu};
+  std::vector<double> numbers = {0.0,   -0.0,   1e-30,  -1e-30, 1e-3,   -1e-3, 88.7, 88.8,
+                                 -87.5, -103.9, -104.1, 700.0,  -700.0, 3e38,  inf,  not_a_number};
+  for (int i = -2000; i <= 2000; ++i) numbers.push_back(static_cast<float>(i * 0.0317));
+  const HostTensor x = tensor({DType::f32, {static_cast<std::int64_t>(numbers.size())}}, numbers);
+  for (const Op op : family) {
+    CAPTURE(def(op).name);
+    const std::vector<double> actual = numbers_of(run_kernel(op, {x})[0]);
+    std::size_t misses = 0;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const auto v = static_cast<long double>(static_cast<float>(numbers[i]));
+      const long double cube = v + 0.044715L * v * v * v;
+      const long double gate = op == Op::gelu ? 1.5957691216057307118L * cube : v;
+      const long double sigmoid = 1.0L / (1.0L + std::exp(-gate));
+      const long double expected = op == Op::exp       ? std::exp(v)
+                                   : op == Op::tanh    ? std::tanh(v)
+                                   : op == Op::sigmoid ? sigmoid
+                                                       : v * sigmoid;
+      const float rounded = static_cast<float>(expected);
+      CAPTURE(numbers[i]);
+      if (std::isnan(rounded)) {
+        CHECK(std::isnan(actual[i]));
+      } else if (actual[i] != static_cast<double>(rounded)) {
+        ++misses;
+        const auto found = static_cast<float>(actual[i]);
+        CHECK((found == std::nextafter(rounded, found)));  // a tie the other way
+      }
+    }
+    CHECK(misses <= 2);
+  }
+}
+
 TEST_CASE("int32 arithmetic wraps and division by zero gives minus one") {
   constexpr double most = 2147483647, least = -2147483648.0;
   const TensorType type{DType::i32, {4}};

@@ -43,14 +43,17 @@ TEST_CASE("NaN is not equal to anything and not below or above it") {
 }
 
 TEST_CASE("select takes elements of every width by an array or a scalar") {
+  // 1,030: more than the kernel takes at a time.
   for (const DTypeInfo& dtype : dtype_table()) {
-    const HostTensor x = random_tensor({dtype.dtype, {40}}, 1);
-    const HostTensor y = random_tensor({dtype.dtype, {40}}, 2);
+    const HostTensor x = random_tensor({dtype.dtype, {1030}}, 1);
+    const HostTensor y = random_tensor({dtype.dtype, {1030}}, 2);
     const HostTensor scalar = random_tensor({dtype.dtype, {}}, 3);
-    check_row(Op::select, {truth({40}, 4), x, y});
-    check_row(Op::select, {truth({40}, 4), scalar, y});
-    check_row(Op::select, {truth({40}, 4), x, scalar});
+    check_row(Op::select, {truth({1030}, 4), x, y});
+    check_row(Op::select, {truth({1030}, 4), scalar, y});
+    check_row(Op::select, {truth({1030}, 4), x, scalar});
     check_row(Op::select, {truth({}, 5), x, y});
+    check_row(Op::select, {truth({}, 6), scalar, y});
+    check_row(Op::select, {truth({1030}, 7), scalar, scalar});
   }
 }
 
