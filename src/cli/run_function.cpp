@@ -8,6 +8,7 @@
 #include "base/diagnostic.h"
 #include "exec/arena.h"
 #include "exec/compare_step.h"
+#include "exec/first_difference.h"
 #include "exec/measure.h"
 #include "exec/reference.h"
 
@@ -73,6 +74,42 @@ void keep_results(const Graph& graph, std::vector<HostTensor> results, FunctionO
   }
 }
 
+/// Finds the first value that differs, for a step that started from `arguments`.
+void look_for_first(Cluster& cluster, const PlannedFunction& function,
+                    const std::vector<HostTensor>& arguments, FunctionRun& run) {
+  const Graph& graph = function.sharded.given();
+  const Bytes needed = first_difference_bytes(graph), available = available_memory();
+  if (needed > available) {
+    run.why_no_first =
+        fmt::format("unknown: all values of the reference need {}, and {} are available",
+                    human(needed), human(available));
+    return;
+  }
+  run.first = first_difference(cluster, graph, function.sharded.graph, function.sharded.shardings,
+                               arguments);
+  if (run.first) return;
+  run.why_no_first = "in the update: no value before it differs when the step is done once more";
+}
+
+/// The step's results; where copies differ, the failure also says where that begins.
+std::vector<HostTensor> results_or_reason(Cluster& cluster, const PlannedFunction& function,
+                                          const std::vector<HostTensor>& arguments,
+                                          FunctionRun& run) {
+  try {
+    return read_results(cluster, function.program);
+  } catch (const RunFailure& failure) {
+    std::vector<Diagnostic> all = failure.diagnostics();
+    look_for_first(cluster, function, arguments, run);
+    all.push_back({Severity::note,
+                   "first-difference",
+                   {},
+                   run.title + ": the first value that differs from the unsharded run: " +
+                       (run.first ? to_string(*run.first) : run.why_no_first),
+                   ""});
+    throw RunFailure(std::move(all));
+  }
+}
+
 /// Runs the compared steps; each is compared with the unsharded step from the same state.
 void compare_steps(Cluster& cluster, const PlannedFunction& function,
                    std::vector<HostTensor> arguments, Progress& progress,
@@ -85,8 +122,13 @@ void compare_steps(Cluster& cluster, const PlannedFunction& function,
     progress.say(fmt::format("comparing {} with the unsharded reference, step {} of {}", run.title,
                              step + 1, run.compared_steps));
     cluster.run();
-    results = read_results(cluster, function.program);
+    results = results_or_reason(cluster, function, arguments, run);
     StepComparison found = compare_step(graph, arguments, results);
+    const bool is_equal = std::all_of(found.differences.begin(), found.differences.end(),
+                                      [](const Difference& one) { return one.is_ok(); });
+    if (!is_equal && !run.first && run.why_no_first.empty()) {
+      look_for_first(cluster, function, arguments, run);
+    }
     keep_worse(run.differences, std::move(found.differences));
     run.undetermined += found.undetermined;
     take_state(graph, results, arguments);

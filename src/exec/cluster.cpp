@@ -13,6 +13,7 @@
 #include "exec/blas.h"
 #include "exec/compile.h"
 #include "exec/element.h"
+#include "exec/index_text.h"
 #include "exec/initial.h"
 #include "exec/places.h"
 #include "exec/scheduler.h"
@@ -28,15 +29,6 @@ constexpr std::int64_t slab = std::int64_t{1} << 16;
 
 /// What a worker gets to come back after a time-out.
 constexpr Seconds grace{1};
-
-std::string index_text(std::int64_t index, const Shape& shape) {
-  Shape coordinates(shape.size(), 0);
-  for (std::size_t dim = shape.size(); dim-- > 0;) {
-    coordinates[dim] = index % shape[dim];
-    index /= shape[dim];
-  }
-  return "[" + (shape.empty() ? "" : to_string(coordinates)) + "]";
-}
 
 const CollectiveChoice& checked(const CollectiveChoice& choice, std::int64_t devices) {
   if (choice.hosts >= 1 && devices % choice.hosts == 0) return choice;
@@ -108,6 +100,17 @@ class Cluster::Impl {
       from_doubles(numbers.data(), dtype, bytes.data(), numbers.size());
       put(input.buffer, holders, run, bytes.data(), width);
     });
+  }
+
+  void run_observed(const StepObserver& observer) {
+    scheduler_->observe(observer);
+    try {
+      run();
+    } catch (...) {  // whatever ends the run, nobody looks on
+      scheduler_->observe({});
+      throw;
+    }
+    scheduler_->observe({});
   }
 
   void run() {
@@ -280,6 +283,8 @@ void Cluster::fill_input(std::size_t input, const InitialValue& init, std::uint6
 }
 
 void Cluster::run() { impl_->run(); }
+void Cluster::run_observed(const StepObserver& observer) { impl_->run_observed(observer); }
+const Program& Cluster::program() const { return impl_->program(); }
 
 HostTensor Cluster::read_output(std::size_t output) const {
   SHARD_CHECK(output < impl_->program().outputs.size(), "an output of the program is named");

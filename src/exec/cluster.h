@@ -18,6 +18,7 @@
 #include "exec/fault.h"
 #include "exec/route.h"
 #include "exec/run_failure.h"
+#include "exec/step_observer.h"
 #include "exec/tally.h"
 #include "exec/test_seam.h"
 #include "model/model.h"
@@ -102,6 +103,8 @@ class Cluster {
   /// from there. Throws `RunFailure`: `deadlock` names the devices at a rendezvous that can never
   /// complete, `device-lost`, `device-stuck` and `device-failed` the device and its instruction.
   void run();
+  /// The same while `observer` looks on; slower.
+  void run_observed(const StepObserver& observer);
 
   /// The whole array, put together from the devices. Copies of the same piece that differ in any
   /// bit throw `RunFailure`
@@ -109,6 +112,7 @@ class Cluster {
   HostTensor read_output(std::size_t output) const;
   HostTensor read_input(std::size_t input) const;
 
+  const Program& program() const;
   int workers() const;
   Counters counters() const;
   void reset_counters();

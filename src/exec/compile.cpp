@@ -41,21 +41,31 @@ class Compiler {
     places_.check_bounds(diagnostics_);
     diagnostics_.throw_if_errors();
     made_.stream.loops = static_cast<int>(program_.bodies.size());
+    made_.stream.positions = static_cast<int>(program_.main().instructions.size());
     add_body(program_.main());
+    const std::size_t end = made_.stream.instructions.size();
     add_state_moves();
+    if (end < made_.stream.instructions.size()) {
+      made_.stream.instructions[end].position = made_.stream.positions;
+    }
     diagnostics_.throw_if_errors();
     return std::move(made_);
   }
 
  private:
   void add_body(const Body& body) {
-    for (const Instruction& instruction : body.instructions) {
+    for (std::size_t i = 0; i < body.instructions.size(); ++i) {
+      const Instruction& instruction = body.instructions[i];
+      const std::size_t start = made_.stream.instructions.size();
       if (instruction.kind == Instruction::Kind::compute) {
         add_compute(instruction);
       } else if (instruction.kind == Instruction::Kind::collective) {
         add_collective(instruction);
       } else {
         add_loop(instruction);
+      }
+      if (&body == &program_.main() && start < made_.stream.instructions.size()) {
+        made_.stream.instructions[start].position = static_cast<int>(i);
       }
     }
   }

@@ -197,6 +197,9 @@ void Scheduler::advance(Worker& worker, int number) {
   while (static_cast<std::size_t>(device.counter) < code.size()) {
     const StreamInstruction& instruction = code[static_cast<std::size_t>(device.counter)];
     worker.whereabouts->at(number, device.counter);
+    if (observer_ && instruction.position >= 0) {
+      observer_(number, instruction.position, device.base);
+    }
     if (fault_ && fault_->fault().device == number) {
       const Course course = meet_fault(worker, number, instruction);
       if (course == Course::none) return;
@@ -212,6 +215,7 @@ void Scheduler::advance(Worker& worker, int number) {
       step_loop(device, instruction);
     }
   }
+  if (observer_) observer_(number, device.stream->positions, device.base);
   leave(1);
 }
 

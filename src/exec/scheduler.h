@@ -16,12 +16,14 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "exec/fault.h"
 #include "exec/rendezvous.h"
 #include "exec/run_failure.h"
 #include "exec/scratch.h"
+#include "exec/step_observer.h"
 #include "exec/stream.h"
 #include "exec/tally.h"
 #include "exec/watchdog.h"
@@ -45,6 +47,8 @@ class Scheduler {
   /// called with the failure when its worker has not come back `grace` later: nobody can end a
   /// thread from outside.
   void watch(Seconds limit, Seconds grace, std::function<void(const RunFailure&)> given_up);
+  /// Called from the next run on; empty: nobody looks.
+  void observe(StepObserver observer) { observer_ = std::move(observer); }
   /// The fault happens in every run.
   void inject(const Fault& fault);
 
@@ -112,6 +116,7 @@ class Scheduler {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Whereabouts> whereabouts_;  ///< by worker
   std::optional<FaultClock> fault_;
+  StepObserver observer_;
   std::atomic<int> lost_{-1};  ///< the device that stopped
   bool is_profiling_ = true;
 

@@ -39,13 +39,16 @@ struct StreamInstruction {
   int counter = -1;         ///< index into the kinds that are counted; -1: not counted
   double flops = 0;
   double bytes = 0;
+  /// The first of those that do the main body's instruction of this number; -1: another.
+  int position = -1;
   std::int64_t element_bytes = 1;  ///< of the first result
   std::string label;               ///< `dot`, `all_reduce model`: for messages
 };
 
 struct Stream {
   std::vector<StreamInstruction> instructions;
-  int loops = 0;  ///< loops are numbered below this
+  int loops = 0;      ///< loops are numbered below this
+  int positions = 0;  ///< instructions of the main body
 };
 
 /// Where one device stands.

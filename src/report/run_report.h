@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exec/cluster.h"
+#include "exec/first_difference.h"
 #include "exec/measure.h"
 #include "report/plan.h"
 #include "report/rows.h"
@@ -22,8 +23,10 @@ struct FunctionRun {
   /// Elements that differ because their update hangs on a gradient within its rounding error; see
   /// exec/compare_step.h.
   std::int64_t undetermined = 0;
-  std::optional<Timing> timing;  ///< nothing: not timed
-  Counters counters;             ///< of profiled steps
+  std::optional<FirstDifference> first;  ///< where results differ: where that begins
+  std::string why_no_first;              ///< a clause, where they differ and nothing is found
+  std::optional<Timing> timing;          ///< nothing: not timed
+  Counters counters;                     ///< of profiled steps
 
   bool results_equal() const;
   /// Counted wire bytes of a step over each set of axes are the planned ones.

@@ -58,6 +58,16 @@ std::string verify_line(const FunctionRun& run, const Layout& layout) {
                      verdict_word(layout, run.results_equal()));
 }
 
+/// Where the difference begins.
+std::string first_line(const FunctionRun& run) {
+  if (run.first) {
+    return fmt::format("{:<9}{:<11} {}{}\n", "", "  begins", to_string(*run.first),
+                       run.first->is_non_finite ? "; not finite from here on" : "");
+  }
+  if (run.why_no_first.empty()) return "";
+  return fmt::format("{:<9}{:<11} {}\n", "", "  begins", run.why_no_first);
+}
+
 std::string time_line(const FunctionRun& run) {
   const Timing& timing = *run.timing;
   return fmt::format(
@@ -183,7 +193,8 @@ std::string run_text(const RunReport& report, const Layout& layout) {
   const FunctionRun& main = report.functions.front();
   std::string text = header(report, layout);
   if (report.fault) text += fmt::format("inject   {}\n", to_string(*report.fault));
-  text += block(report, "verify", [&](const FunctionRun& run) { return verify_line(run, layout); });
+  text += block(report, "verify",
+                [&](const FunctionRun& run) { return verify_line(run, layout) + first_line(run); });
   const std::string times = block(report, "time", [](const FunctionRun& run) {
     return run.timing ? time_line(run) : std::string();
   });
