@@ -44,6 +44,19 @@ bool Watchdog::sleep(double seconds) {
   return !wakes_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return ends_; });
 }
 
+void Watchdog::turn() {
+  const std::lock_guard lock(mutex_);
+  run_.fetch_add(1);
+}
+
+/// False when the run has ended meanwhile.
+bool Watchdog::tell(std::size_t worker, std::uint64_t run) {
+  const std::lock_guard lock(mutex_);
+  if (run_.load() != run) return false;
+  stuck_(worker);
+  return true;
+}
+
 void Watchdog::watch() {
   const double pause = std::clamp(limit_ / 8, 0.001, 0.25);
   std::vector<Sight> seen(workers_.size());
@@ -56,7 +69,7 @@ void Watchdog::watch() {
       const std::uint64_t progress = workers_[i].progress.load(std::memory_order_acquire);
       if (is_new || seen[i].progress != progress) seen[i] = {progress, WatchClock::now()};
       if (workers_[i].device.load() < 0 || age(seen[i]) < limit_) continue;
-      stuck_(i);
+      if (!tell(i, run)) break;
       told_run = run;
       await_end(run);
       break;

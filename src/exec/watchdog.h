@@ -39,12 +39,14 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// Watches between these two.
-  void begin() { run_.fetch_add(1); }
-  void end() { run_.fetch_add(1); }
+  /// Watches between these two; after `end` nothing is called for that run.
+  void begin() { turn(); }
+  void end() { turn(); }
 
  private:
+  void turn();
   void watch();
+  bool tell(std::size_t worker, std::uint64_t run);
   /// Waits; false when the watchdog is to end.
   bool sleep(double seconds);
   void await_end(std::uint64_t run);
