@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 
 #include "base/check.h"
 #include "spmd/passes.h"
@@ -62,6 +63,18 @@ class Scheduler {
         for (const int reader : readers[index_of(operand)]) wait(i, reader);
       }
     }
+    order_followers();
+  }
+
+  /// What becomes ready at once (all updates, behind a global norm) runs by iteration: in the order
+  /// of paths the tenth layer is the second, which a folded repeat cannot continue.
+  void order_followers() {
+    const auto by_iteration = [&](std::size_t a, std::size_t b) {
+      const Iteration &one = instructions_[a].iteration, &other = instructions_[b].iteration;
+      return std::tie(one.repeat, one.first) < std::tie(other.repeat, other.first);
+    };
+    for (std::vector<std::size_t>& followers : followers_)
+      std::stable_sort(followers.begin(), followers.end(), by_iteration);
   }
 
   void wait(std::size_t update, int before) {

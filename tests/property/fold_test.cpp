@@ -173,6 +173,23 @@ train: {loss: mse, optimizer: {adam: {learning_rate: 1e-3}}, returns: [state, gr
                     some_rules));
 }
 
+TEST_CASE("updates that all wait for the global norm fold with their layers") {
+  CHECK(check_texts(R"(
+sizes: {batch: 8, embed: 16, hidden: 32}
+inputs: {x: "f32[batch, embed]"}
+blocks:
+  Layer:
+    - dense: hidden
+    - relu
+    - dense: embed
+layers: [{repeat: {block: Layer, times: 24}}]
+train:
+  loss: mean
+  optimizer: {chain: [{clip_by_global_norm: 1.0}, {adam: 1e-3}]}
+)",
+                    some_rules));
+}
+
 TEST_CASE("several repeats fold at once whatever stands before them") {
   CHECK(check_texts(R"(
 name: several
