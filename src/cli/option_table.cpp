@@ -189,6 +189,9 @@ constexpr OptionRow all_rows[] = {
     {"--workers", "N", "worker threads (default: one per core this process may use)",
      run_bit | compare_bit | reshard_bit,
      [](Options& o, const std::string& v) { o.workers = int_of("--workers", v, 1, 4096); }},
+    {"--threads-per-device", "",
+     "one thread for each device, for debugging: slower, and every result must be the same", run_bit,
+     [](Options& o, const std::string&) { o.has_thread_per_device = true; }},
     {"--collectives", "owner|ring|tree|halving|hierarchical",
      "how reductions and gathers are done: in shared memory by whoever owns a segment (default), or "
      "by messages as links carry them, which are counted",

@@ -65,6 +65,7 @@ struct Options {
   bool ascii = false;
 
   int workers = 0;         ///< 0: one per core allowed
+  bool has_thread_per_device = false;
   CollectiveChoice collectives;
   std::int64_t seed = -1;  ///< -1: the model's
   int runs = 7;

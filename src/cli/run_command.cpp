@@ -43,6 +43,7 @@ std::vector<Task> tasks_of(const Plan& plan, const Options& options) {
 /// A worker that does not come back cannot be ended from outside; the process can.
 ClusterOptions cluster_options_of(const Options& options, const Sources& sources) {
   ClusterOptions made;
+  made.has_thread_per_device = options.has_thread_per_device;
   made.workers = options.workers;
   made.collectives = options.collectives;
   made.fault = options.fault;
@@ -56,8 +57,34 @@ ClusterOptions cluster_options_of(const Options& options, const Sources& sources
   return made;
 }
 
+void check_threads(const Options& options, std::int64_t devices) {
+  constexpr std::int64_t most_threads = 4096;
+  if (!options.has_thread_per_device) return;
+  if (options.workers > 0) {
+    throw Error("usage", {"--threads-per-device"},
+                "every device has a thread of its own then, which --workers cannot change",
+                "leave out one of the two");
+  }
+  if (devices <= most_threads) return;
+  throw Error("bad-value", {"--threads-per-device"},
+              "there are " + with_commas(devices) + " devices, and at most " +
+                  with_commas(most_threads) + " threads",
+              "leave it out: workers take the devices in turn");
+}
+
+void check_hosts(const Options& options) {
+  if (options.collectives.hosts == 1) return;
+  if (options.collectives.algorithm == CollectiveAlgorithm::hierarchical) return;
+  throw Error("usage", {"--hosts"},
+              "--collectives " + std::string(to_string(options.collectives.algorithm)) +
+                  " does not tell hosts apart",
+              "only --collectives hierarchical does");
+}
+
 RunReport run_plan(const Plan& plan, const Options& options, const ClusterOptions& cluster_options,
                    Progress& progress) {
+  check_threads(options, plan.mesh.device_count());
+  check_hosts(options);
   if (options.fault) check_fault(*options.fault, plan.mesh.device_count());
   RunReport report;
   report.plan = &plan;

@@ -12,6 +12,7 @@
 #include "exec/arena.h"
 #include "exec/blas.h"
 #include "exec/compile.h"
+#include "exec/cores.h"
 #include "exec/element.h"
 #include "exec/index_text.h"
 #include "exec/initial.h"
@@ -29,6 +30,11 @@ constexpr std::int64_t slab = std::int64_t{1} << 16;
 
 /// What a worker gets to come back after a time-out.
 constexpr Seconds grace{1};
+
+int worker_count(const ClusterOptions& options, std::int64_t devices) {
+  if (options.has_thread_per_device) return static_cast<int>(devices);
+  return options.workers > 0 ? options.workers : allowed_cores();
+}
 
 const CollectiveChoice& checked(const CollectiveChoice& choice, std::int64_t devices) {
   if (choice.hosts >= 1 && devices % choice.hosts == 0) return choice;
@@ -54,7 +60,7 @@ class Cluster::Impl {
         compiled_(compile(program_, options.test_seam,
                           checked(options.collectives, program_.mesh.device_count()))),
         backend_(backend_text(compiled_.has_many_row_product)),
-        pool_(options.workers > 0 ? options.workers : allowed_cores()) {
+        pool_(worker_count(options, program_.mesh.device_count())) {
     const std::int64_t devices = program_.mesh.device_count();
     check_memory(devices, program_.memory.peak,
                  options.memory_limit > Bytes(0) ? options.memory_limit : available_memory());
@@ -70,6 +76,7 @@ class Cluster::Impl {
                    [&](std::int64_t i) { arenas_[static_cast<std::size_t>(i)].populate(); });
     scheduler_.emplace(pool_, std::move(states), std::move(compiled_.sites),
                        static_cast<int>(compiled_.kinds.size()));
+    if (options.has_thread_per_device) scheduler_->bind_devices();
     if (options.fault) scheduler_->inject(*options.fault);
     if (options.timeout > Seconds{0}) {
       scheduler_->watch(options.timeout, grace, options.given_up);

@@ -36,10 +36,9 @@ struct ClusterOptions {
   /// process.
   std::function<void(const RunFailure&)> given_up{};
   CollectiveChoice collectives{};
+  /// A worker for each device, which alone runs it; `workers` does not matter then.
+  bool has_thread_per_device = false;
 };
-
-/// Number of cores this process may use (affinity and cgroup quota).
-int allowed_cores();
 
 /// Time and work of one kind of instruction, summed over all devices since `reset_counters`.
 struct KindCounter {

@@ -126,7 +126,7 @@ struct ReductionRow {
 /// Truths are bytes that are 0 or 1. Sums and products of integers wrap, so they are taken on
 /// unsigned numbers; of truths a sum says whether one is true, a product whether all are.
 template <class Combine, class Truth>
-constexpr PlainTable wrapping() {
+constexpr PlainTable wrapping_loops() {
   return {{{DType::f64, reduce_plain<double, Combine>},
            {DType::i32, reduce_plain<std::uint32_t, Combine>},
            {DType::i64, reduce_plain<std::uint64_t, Combine>},
@@ -140,7 +140,7 @@ constexpr PlainTable wrapping() {
 }
 
 template <class Combine>
-constexpr PlainTable comparing() {
+constexpr PlainTable comparing_loops() {
   return {{{DType::f64, reduce_plain<double, Combine>},
            {DType::i32, reduce_plain<std::int32_t, Combine>},
            {DType::i64, reduce_plain<std::int64_t, Combine>},
@@ -155,10 +155,10 @@ constexpr PlainTable comparing() {
 
 using L = ReductionLoops;
 constexpr std::array<ReductionRow, 4> rows = {{
-    {Reduction::sum, &L::fold_sum, &L::streams_sum, wrapping<Add, Largest>()},
-    {Reduction::max, &L::fold_max, &L::streams_max, comparing<Largest>()},
-    {Reduction::min, &L::fold_min, &L::streams_min, comparing<Smallest>()},
-    {Reduction::prod, &L::fold_prod, &L::streams_prod, wrapping<Multiply, Smallest>()},
+    {Reduction::sum, &L::fold_sum, &L::streams_sum, wrapping_loops<Add, Largest>()},
+    {Reduction::max, &L::fold_max, &L::streams_max, comparing_loops<Largest>()},
+    {Reduction::min, &L::fold_min, &L::streams_min, comparing_loops<Smallest>()},
+    {Reduction::prod, &L::fold_prod, &L::streams_prod, wrapping_loops<Multiply, Smallest>()},
 }};
 
 }  // namespace

@@ -46,6 +46,11 @@ Scheduler::Scheduler(WorkerPool& pool, std::vector<DeviceState> devices,
   }
 }
 
+void Scheduler::bind_devices() {
+  SHARD_CHECK(workers_.size() == devices_.size(), "each device has a worker of its own");
+  is_bound_ = true;
+}
+
 void Scheduler::run() {
   if (devices_.empty()) return;
   for (CollectiveSite& site : sites_) {
@@ -127,6 +132,7 @@ bool Scheduler::help(Worker& worker) {
 }
 
 bool Scheduler::steal(Worker& worker) {
+  if (is_bound_) return false;
   for (const std::unique_ptr<Worker>& other : workers_) {
     if (other.get() == &worker || other->ready.load(std::memory_order_relaxed) == 0) continue;
     std::vector<int> taken;
@@ -147,10 +153,10 @@ bool Scheduler::steal(Worker& worker) {
   return false;
 }
 
-bool Scheduler::has_work() const {
-  return std::any_of(workers_.begin(), workers_.end(), [&](const std::unique_ptr<Worker>& worker) {
-    if (worker->ready.load() != 0) return true;
-    const Rendezvous* meeting = worker->open.load();
+bool Scheduler::has_work(const Worker& worker) const {
+  return std::any_of(workers_.begin(), workers_.end(), [&](const std::unique_ptr<Worker>& other) {
+    if (other->ready.load() != 0 && (!is_bound_ || other.get() == &worker)) return true;
+    const Rendezvous* meeting = other->open.load();
     return meeting != nullptr && meeting->ticket.load() < meeting->segments;
   });
 }
@@ -158,7 +164,7 @@ bool Scheduler::has_work() const {
 void Scheduler::idle(Worker& worker) {
   const Clock::time_point start = Clock::now();
   for (int i = 0; i < spins; ++i) {
-    if (is_over_.load(std::memory_order_acquire) || has_work()) {
+    if (is_over_.load(std::memory_order_acquire) || has_work(worker)) {
       worker.tally.waiting += seconds_since(start);
       return;
     }
@@ -167,18 +173,27 @@ void Scheduler::idle(Worker& worker) {
   sleepers_.fetch_add(1);
   const std::uint32_t seen = calls_.load();
   // Whoever makes work after this look sees the sleeper and raises `calls_`.
-  if (!is_over_.load() && !has_work()) calls_.wait(seen);
+  if (!is_over_.load() && !has_work(worker)) calls_.wait(seen);
   sleepers_.fetch_sub(1);
   worker.tally.waiting += seconds_since(start);
 }
 
 void Scheduler::push(Worker& worker, std::span<const int> devices) {
-  {
-    const std::lock_guard lock(worker.mutex);
-    worker.queue.insert(worker.queue.end(), devices.rbegin(), devices.rend());
-    worker.ready.store(static_cast<int>(worker.queue.size()));
+  if (!is_bound_) {
+    enqueue(worker, devices);
+    if (devices.size() > 1) wake(false);
+    return;
   }
-  if (devices.size() > 1) wake(false);
+  for (const int& device : devices) {
+    enqueue(*workers_[static_cast<std::size_t>(device)], std::span(&device, 1));
+  }
+  wake(true);
+}
+
+void Scheduler::enqueue(Worker& worker, std::span<const int> devices) {
+  const std::lock_guard lock(worker.mutex);
+  worker.queue.insert(worker.queue.end(), devices.rbegin(), devices.rend());
+  worker.ready.store(static_cast<int>(worker.queue.size()));
 }
 
 void Scheduler::wake(bool all) {

@@ -52,6 +52,10 @@ class Scheduler {
   /// The fault happens in every run.
   void inject(const Fault& fault);
 
+  /// From now on worker d alone runs device d, as if each device were a thread of its own; whoever
+  /// has time still helps with collectives. There are as many workers as devices.
+  void bind_devices();
+
   void set_profiling(bool on) { is_profiling_ = on; }
   bool is_profiling() const { return is_profiling_; }
 
@@ -82,9 +86,10 @@ class Scheduler {
   std::optional<int> pop(Worker& worker);
   bool help(Worker& worker);
   bool steal(Worker& worker);
-  bool has_work() const;
+  bool has_work(const Worker& worker) const;
   void idle(Worker& worker);
   void push(Worker& worker, std::span<const int> devices);
+  void enqueue(Worker& worker, std::span<const int> devices);
   void wake(bool all);
 
   /// How a device goes on after its fault: with the instruction, with the next, or not at all.
@@ -119,6 +124,7 @@ class Scheduler {
   StepObserver observer_;
   std::atomic<int> lost_{-1};  ///< the device that stopped
   bool is_profiling_ = true;
+  bool is_bound_ = false;  ///< a device stays on its worker
 
   std::atomic<int> live_{0};
   std::atomic<bool> is_over_{false};  ///< all done, deadlocked or failed

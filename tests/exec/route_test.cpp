@@ -324,7 +324,8 @@ TEST_CASE("algorithms have the names that the field has for them") {
   CHECK(route_of(CollectiveAlgorithm::owner) == nullptr);
 }
 
-TEST_CASE("a program gives the same bits for any number of workers with every algorithm") {
+TEST_CASE(
+    "a program gives the same bits for any workers or a thread per device by every algorithm") {
   const Mesh mesh = make_mesh_of({{"x", 3}, {"y", 4}});
   const AxisRef major{1, 1, 2}, minor{1, 2, 2};
   ProgramMaker maker(mesh);
@@ -341,9 +342,10 @@ TEST_CASE("a program gives the same bits for any number of workers with every al
         CollectiveAlgorithm::halving, CollectiveAlgorithm::hierarchical}) {
     CAPTURE(to_string(algorithm));
     HostTensor first;
-    for (const int workers : {1, 2, 3, 8}) {
+    for (const int workers : {1, 2, 3, 8, 0}) {
       ClusterOptions options;
       options.workers = workers;
+      options.has_thread_per_device = workers == 0;
       options.collectives = {algorithm, 3};
       Cluster cluster(maker.program, options);
       cluster.write_input(0, input);
@@ -351,6 +353,7 @@ TEST_CASE("a program gives the same bits for any number of workers with every al
       const HostTensor result = cluster.read_output(0);
       if (first.bytes.empty()) first = result;
       CHECK(result == first);
+      CHECK(cluster.workers() == (workers == 0 ? 12 : workers));
       const Counters counters = cluster.counters();
       CHECK(counters.links.size() == (algorithm == CollectiveAlgorithm::owner ? 0U : 3U));
     }

@@ -6,8 +6,10 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/check.h"
@@ -102,6 +104,13 @@ class Bench {
     }
     tally = scheduler_->tally();
     return memory_;
+  }
+
+  /// The same with a thread for each device.
+  std::vector<std::vector<double>> run_bound(int times) {
+    start(static_cast<int>(memory_.size()));
+    scheduler_->bind_devices();
+    return run(static_cast<int>(memory_.size()), times);
   }
 
   WorkerTally tally;
@@ -232,6 +241,30 @@ TEST_CASE("devices that wait for partners that never come are named") {
             "order");
     }
   }
+}
+
+TEST_CASE("a thread for each device gives the bits of one worker and runs no other device") {
+  const auto expected = grid(3, 4, 20, 700).run(1);
+  CHECK(grid(3, 4, 20, 700).run_bound(3) == expected);
+  CHECK(different_programs().run_bound(50) == different_programs().run(1));
+  Bench bench(5, 1);
+  const int all = bench.site({{0, 1, 2, 3, 4}}, 1);
+  std::vector<std::set<std::thread::id>> threads(5);
+  for (int device = 0; device < 5; ++device) {
+    bench.loop(device, 0, 30, [&] {
+      bench.compute(device, 0, 1, [&threads](double*, int own) {
+        threads[static_cast<std::size_t>(own)].insert(std::this_thread::get_id());
+      });
+      bench.meet(device, all, 0, 1);
+    });
+  }
+  bench.run_bound(2);
+  std::set<std::thread::id> together;
+  for (const std::set<std::thread::id>& of_one : threads) {
+    CHECK(of_one.size() == 1);
+    together.insert(of_one.begin(), of_one.end());
+  }
+  CHECK(together.size() == 5);
 }
 
 TEST_CASE("many waiting devices are counted and the first of them named") {
