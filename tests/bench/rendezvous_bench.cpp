@@ -27,8 +27,7 @@ void rendezvous(benchmark::State& state) {
                               shape.reduction = Reduction::sum;
                               shape.operand = shape.result = {DType::f32, {count}};
                               shape.members = static_cast<int>(devices);
-                              return std::get<std::unique_ptr<CollectiveWork>>(
-                                  make_collective(shape));
+                              return make_collective(shape);
                             }));
   sites.back().counter = 0;
   StreamInstruction meet;

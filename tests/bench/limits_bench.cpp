@@ -1,0 +1,265 @@
+// What this machine can do, and what the executor does where there is a limit to hold it to: one
+// line `name value` per figure, for tests/bench/figures. Medians of several rounds in which all
+// workers are busy.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "bench/memory.h"
+#include "exec/cores.h"
+#include "exec/kernel.h"
+#include "exec/scheduler.h"
+#include "exec/simd.h"
+
+namespace shard::bench {
+namespace {
+
+constexpr std::int64_t mebi = std::int64_t{1} << 20;
+
+/// Processor time of all threads: other load on the machine does not count.
+double processor_seconds_of(const std::function<void()>& work) {
+  const std::clock_t begin = std::clock();
+  work();
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+double seconds_of(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Median seconds of nine runs after one that warms up.
+double median_of(const std::function<void()>& work) {
+  work();
+  std::vector<double> times(9);
+  for (double& time : times) time = seconds_of(work);
+  std::nth_element(times.begin(), times.begin() + 4, times.end());
+  return times[4];
+}
+
+void say(const char* name, double value) { fmt::print("{} {:.4g}\n", name, value); }
+
+/// Bytes per second read and written by copies of 64 MiB, all workers.
+double copy_rate(WorkerPool& pool) {
+  const std::int64_t count = 64 * mebi / 4;
+  const Floats from(count), to(count);
+  const std::int64_t part = count / pool.size();
+  const double time = median_of([&] {
+    pool.run([&](int worker) {
+      std::memcpy(to.data() + worker * part, from.data() + worker * part,
+                  static_cast<std::size_t>(part) * sizeof(float));
+    });
+  });
+  return 2.0 * static_cast<double>(part * pool.size() * 4) / time;
+}
+
+/// Seconds of what the guide's step cannot do without: its parameters read once, then parameters
+/// and both moments read and written in place.
+double compulsory_seconds(WorkerPool& pool) {
+  const std::int64_t count = 64 * mebi / 4;
+  const Floats w(count), mu(count), nu(count);
+  const std::int64_t part = count / pool.size();
+  std::vector<float> sums(static_cast<std::size_t>(pool.size()));
+  return median_of([&] {
+    pool.run([&](int worker) {
+      const auto n = static_cast<std::size_t>(part);
+      sums[static_cast<std::size_t>(worker)] =
+          reduction_loops().reduce_sum(w.data() + worker * part, n);
+      for (const Floats* array : {&w, &mu, &nu}) {
+        float* x = array->data() + worker * part;
+        elementwise_loops().scale(x, x, n, 1.0F);
+      }
+    });
+  });
+}
+
+/// Floating-point operations per second of square products as `run` does them, one on every worker
+/// at a time.
+double product_rate(WorkerPool& pool) {
+  constexpr std::int64_t size = 1024;
+  const TensorType type{DType::f32, {size, size}};
+  const std::vector<std::int64_t> none;
+  const Attributes attributes = {{"lhs_batch", none},
+                                 {"rhs_batch", none},
+                                 {"lhs_contract", std::vector<std::int64_t>{1}},
+                                 {"rhs_contract", std::vector<std::int64_t>{0}}};
+  const KernelSite site{Op::dot, attributes, {type, type}, {type}};
+  const Kernel dot = std::get<Kernel>(kernel_table()[static_cast<std::size_t>(Op::dot)].make(site));
+  std::vector<Floats> arrays;
+  for (int i = 0; i < 3 * pool.size(); ++i) arrays.emplace_back(size * size);
+  std::vector<Scratch> scratch(static_cast<std::size_t>(pool.size()));
+  const auto bytes = [&](int i) {
+    return reinterpret_cast<std::byte*>(arrays[static_cast<std::size_t>(i)].data());
+  };
+  const double time = median_of([&] {
+    pool.run([&](int worker) {
+      const std::byte* in[] = {bytes(3 * worker), bytes(3 * worker + 1)};
+      std::byte* out[] = {bytes(3 * worker + 2)};
+      Scratch& own = scratch[static_cast<std::size_t>(worker)];
+      for (int i = 0; i < 4; ++i) dot({in, out, own});
+      own.release();
+    });
+  });
+  return 4.0 * 2.0 * size * size * size * pool.size() / time;
+}
+
+CollectiveSite all_reduce_of(std::vector<std::vector<std::int64_t>> groups, std::int64_t devices,
+                             std::int64_t count) {
+  CollectiveShape shape;
+  shape.reduction = Reduction::sum;
+  shape.operand = shape.result = {DType::f32, {count}};
+  shape.members = static_cast<int>(groups.front().size());
+  CollectiveSite site = make_site(
+      0, CollectiveKind::all_reduce, "all_reduce", std::move(groups), devices,
+      [&](std::size_t) -> std::shared_ptr<const CollectiveWork> { return make_collective(shape); });
+  site.counter = 0;
+  return site;
+}
+
+/// Neighbouring devices, eight by eight.
+std::vector<std::vector<std::int64_t>> eights(std::int64_t devices) {
+  std::vector<std::vector<std::int64_t>> groups;
+  for (std::int64_t first = 0; first < devices; first += 8) {
+    groups.emplace_back();
+    for (std::int64_t i = 0; i < 8; ++i) groups.back().push_back(first + i);
+  }
+  return groups;
+}
+
+StreamInstruction meeting(std::int64_t count) {
+  StreamInstruction meet;
+  meet.kind = StreamInstruction::Kind::collective;
+  meet.operands = meet.results = {{0, count * 4, {}}};
+  meet.site = 0;
+  return meet;
+}
+
+std::vector<DeviceState> states_on(const Stream& stream, const std::vector<Floats>& arenas) {
+  std::vector<DeviceState> states;
+  for (const Floats& arena : arenas) {
+    DeviceState device;
+    device.stream = &stream;
+    device.base = reinterpret_cast<std::byte*>(arena.data());
+    states.push_back(device);
+  }
+  return states;
+}
+
+std::vector<Floats> arenas_of(std::int64_t devices, std::int64_t count) {
+  std::vector<Floats> arenas;
+  for (std::int64_t i = 0; i < devices; ++i) arenas.emplace_back(count);
+  return arenas;
+}
+
+/// Seconds of an all-reduce of `bytes` per device over eight devices.
+double all_reduce_seconds(WorkerPool& pool, std::int64_t bytes) {
+  const std::int64_t count = bytes / 4;
+  const std::vector<Floats> arenas = arenas_of(8, count);
+  Stream stream;
+  stream.instructions.push_back(meeting(count));
+  std::vector<CollectiveSite> sites;
+  sites.push_back(all_reduce_of(eights(8), 8, count));
+  Scheduler scheduler(pool, states_on(stream, arenas), std::move(sites), 1);
+  scheduler.set_profiling(false);
+  return median_of([&] { scheduler.run(); });
+}
+
+/// An addition of two arrays of `count` floats into the first.
+StreamInstruction addition(std::int64_t count) {
+  const TensorType type{DType::f32, {count}};
+  const KernelSite site{Op::add, {}, {type, type}, {type}};
+  StreamInstruction add;
+  add.kernel = std::get<Kernel>(kernel_table()[static_cast<std::size_t>(Op::add)].make(site));
+  add.operands = {{0, count * 4, {}}, {count * 4, count * 4, {}}};
+  add.results = {{0, count * 4, {}}};
+  return add;
+}
+
+/// Share of its processor time that a step of 64 devices with 10,000 instructions each spends on
+/// other things than its kernels: additions of 4,096 floats, and an all-reduce of as many over
+/// eight devices after every 99 of them. What the kernels take alone is the time of the same calls
+/// in plain loops, with the same workers.
+double scheduling_share(WorkerPool& pool) {
+  constexpr std::int64_t devices = 64, count = 4096, rounds = 100, adds = 99;
+  const std::vector<Floats> arenas = arenas_of(devices, 2 * count);
+  const StreamInstruction add = addition(count);
+  Stream stream;
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    stream.instructions.insert(stream.instructions.end(), adds, add);
+    stream.instructions.push_back(meeting(count));
+  }
+  std::vector<CollectiveSite> sites;
+  sites.push_back(all_reduce_of(eights(devices), devices, count));
+  const TensorType type{DType::f32, {count}};
+  const std::unique_ptr<const CollectiveWork> work =
+      make_collective({CollectiveKind::all_reduce, Reduction::sum, -1, -1, type, type, 8, {}, {}});
+  Scheduler scheduler(pool, states_on(stream, arenas), std::move(sites), 1);
+  scheduler.set_profiling(false);
+  std::vector<Scratch> scratch(static_cast<std::size_t>(pool.size()));
+
+  const auto group_alone = [&](std::int64_t group, Scratch& own) {
+    std::vector<MemberPlace> members;
+    std::vector<int> order;
+    for (std::int64_t i = 0; i < 8; ++i) {
+      auto* base =
+          reinterpret_cast<std::byte*>(arenas[static_cast<std::size_t>(group * 8 + i)].data());
+      members.push_back({base, base});
+      order.push_back(static_cast<int>(i));
+    }
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      for (const MemberPlace& member : members) {
+        const std::byte* in[] = {member.operand, member.operand + count * 4};
+        std::byte* out[] = {member.result};
+        for (std::int64_t i = 0; i < adds; ++i) add.kernel({in, out, own});
+      }
+      for (std::int64_t s = 0; s < work->segment_count(); ++s) work->run(s, members, order);
+    }
+  };
+  const auto kernels_alone = [&] {
+    pool.run([&](int worker) {
+      for (std::int64_t group = worker; group < devices / 8; group += pool.size()) {
+        group_alone(group, scratch[static_cast<std::size_t>(worker)]);
+      }
+    });
+  };
+  scheduler.run();
+  kernels_alone();
+  std::vector<double> shares(9);
+  for (double& share : shares) {
+    const double whole = processor_seconds_of([&] { scheduler.run(); });
+    share = 1.0 - processor_seconds_of(kernels_alone) / whole;
+  }
+  std::nth_element(shares.begin(), shares.begin() + 4, shares.end());
+  return shares[4];
+}
+
+void print_all() {
+  WorkerPool pool(allowed_cores());
+  say("copy_gb", copy_rate(pool) * 1e-9);
+  say("compulsory_ms", compulsory_seconds(pool) * 1e3);
+  say("product_gflops", product_rate(pool) * 1e-9);
+  for (const std::int64_t size : {8, 64}) {
+    const double seconds = all_reduce_seconds(pool, size * mebi);
+    say(size == 8 ? "all_reduce_8_ms" : "all_reduce_64_ms", seconds * 1e3);
+    // In place: every device's array is read once and written once.
+    say(size == 8 ? "all_reduce_8_gb" : "all_reduce_64_gb",
+        16.0 * static_cast<double>(size * mebi) / seconds * 1e-9);
+  }
+  say("scheduling_percent", scheduling_share(pool) * 100);
+}
+
+}  // namespace
+}  // namespace shard::bench
+
+int main() { shard::bench::print_all(); }
