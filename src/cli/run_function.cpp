@@ -100,12 +100,11 @@ std::vector<HostTensor> results_or_reason(Cluster& cluster, const PlannedFunctio
   } catch (const RunFailure& failure) {
     std::vector<Diagnostic> all = failure.diagnostics();
     look_for_first(cluster, function, arguments, run);
-    all.push_back({Severity::note,
-                   "first-difference",
-                   {},
-                   run.title + ": the first value that differs from the unsharded run: " +
-                       (run.first ? to_string(*run.first) : run.why_no_first),
-                   ""});
+    Diagnostic& note = all.emplace_back();
+    note.severity = Severity::note;
+    note.id = "first-difference";
+    note.message = fmt::format("{}: the first value that differs from the unsharded run: {}",
+                               run.title, run.first ? to_string(*run.first) : run.why_no_first);
     throw RunFailure(std::move(all));
   }
 }
