@@ -150,13 +150,13 @@ HWY_INLINE V sigmoid_of(D d, V x) {
   return hn::Div(one, hn::Add(one, exp_of(d, hn::Neg(x))));
 }
 
-/// 1 - 2 / (e^2x + 1), which loses digits near 0: there the series x - x^3 / 3.
+/// 1 - 2 / (e^2x + 1), which loses digits near 0: there the series x (1 - x^2 / 3), which keeps the
+/// sign of 0.
 template <class D, class V>
 HWY_INLINE V tanh_of(D d, V x) {
   const V one = hn::Set(d, 1.0), two = hn::Set(d, 2.0);
   const V far = hn::Sub(one, hn::Div(two, hn::Add(exp_of(d, hn::Add(x, x)), one)));
-  const V cube = hn::Mul(hn::Mul(x, x), x);
-  const V near = hn::NegMulAdd(cube, hn::Set(d, 1.0 / 3), x);
+  const V near = hn::Mul(x, hn::NegMulAdd(hn::Mul(x, x), hn::Set(d, 1.0 / 3), one));
   return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-3)), near, far);
 }
 
@@ -195,11 +195,23 @@ struct Gelu {
   }
 };
 
+template <class D, class V>
+HWY_INLINE void store_rounded(D d, V wide, float* out) {
+#if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
+  // Highway's emulation makes the largest float of an infinity.
+  HWY_ALIGN double lanes[hn::MaxLanes(D())];
+  hn::Store(wide, d, lanes);
+  for (std::size_t i = 0; i < hn::Lanes(d); ++i) out[i] = static_cast<float>(lanes[i]);
+#else
+  const hn::Rebind<float, D> narrow;
+  hn::StoreU(hn::DemoteTo(narrow, wide), narrow, out);
+#endif
+}
+
 template <class F, class D>
 HWY_INLINE void wide_step(D d, const float* x, float* out) {
   const hn::Rebind<float, D> narrow;
-  const auto wide = hn::PromoteTo(d, hn::LoadU(narrow, x));
-  hn::StoreU(hn::DemoteTo(narrow, F::of(d, wide)), narrow, out);
+  store_rounded(d, F::of(d, hn::PromoteTo(d, hn::LoadU(narrow, x))), out);
 }
 
 template <class F>

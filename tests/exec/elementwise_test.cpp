@@ -124,7 +124,10 @@ TEST_CASE("the exponential family rounds once over the whole range of float32") 
       CAPTURE(numbers[i]);
       if (std::isnan(rounded)) {
         CHECK(std::isnan(actual[i]));
-      } else if (actual[i] != static_cast<double>(rounded)) {
+        continue;
+      }
+      CHECK(std::signbit(actual[i]) == std::signbit(rounded));
+      if (actual[i] != static_cast<double>(rounded)) {
         ++misses;
         const auto found = static_cast<float>(actual[i]);
         CHECK((found == std::nextafter(rounded, found)));  // a tie the other way
