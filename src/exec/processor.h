@@ -14,7 +14,7 @@
 namespace shard {
 
 /// Highway's bits (`HWY_AVX2`, ...) of the instruction sets beyond the baseline that processor and
-/// operating system offer. None but on x86-64: elsewhere only the baseline (NEON) is compiled.
+/// operating system offer. None but on x86-64: elsewhere the baseline (NEON) is what runs.
 std::int64_t instruction_sets();
 
 /// The best of `forms` for `sets`: place b of `forms` is for bit b of Highway's, the lowest bit the

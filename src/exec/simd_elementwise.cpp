@@ -136,52 +136,37 @@ HWY_INLINE V exp_in_range(D d, V x) {
 }
 
 /// e^x of any x that was a float32; below the bound float32 has only 0.
-template <class D, class V>
-HWY_INLINE V exp_of(D d, V x) {
-  const V low = hn::Set(d, -690.0), high = hn::Set(d, 690.0);
-  const V finite = exp_in_range(d, hn::Min(hn::Max(x, low), high));
-  const V large = hn::IfThenElse(hn::Gt(x, high), hn::Set(d, HUGE_VAL), finite);
-  return hn::IfThenElse(hn::Eq(x, x), large, x);
-}
-
-template <class D, class V>
-HWY_INLINE V sigmoid_of(D d, V x) {
-  const V one = hn::Set(d, 1.0);
-  return hn::Div(one, hn::Add(one, exp_of(d, hn::Neg(x))));
-}
-
-/// 1 - 2 / (e^2x + 1), which loses digits near 0: there the series x (1 - x^2 / 3), which keeps the
-/// sign of 0.
-template <class D, class V>
-HWY_INLINE V tanh_of(D d, V x) {
-  const V one = hn::Set(d, 1.0), two = hn::Set(d, 2.0);
-  const V far = hn::Sub(one, hn::Div(two, hn::Add(exp_of(d, hn::Add(x, x)), one)));
-  const V near = hn::Mul(x, hn::NegMulAdd(hn::Mul(x, x), hn::Set(d, 1.0 / 3), one));
-  return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-3)), near, far);
-}
-
 struct Exp {
   template <class D, class V>
   static HWY_INLINE V of(D d, V x) {
-    return exp_of(d, x);
+    const V low = hn::Set(d, -690.0), high = hn::Set(d, 690.0);
+    const V finite = exp_in_range(d, hn::Min(hn::Max(x, low), high));
+    const V large = hn::IfThenElse(hn::Gt(x, high), hn::Set(d, HUGE_VAL), finite);
+    return hn::IfThenElse(hn::Eq(x, x), large, x);
   }
 };
 struct Sigmoid {
   template <class D, class V>
   static HWY_INLINE V of(D d, V x) {
-    return sigmoid_of(d, x);
+    const V one = hn::Set(d, 1.0);
+    return hn::Div(one, hn::Add(one, Exp::of(d, hn::Neg(x))));
   }
 };
 struct Silu {
   template <class D, class V>
   static HWY_INLINE V of(D d, V x) {
-    return hn::Mul(x, sigmoid_of(d, x));
+    return hn::Mul(x, Sigmoid::of(d, x));
   }
 };
+/// 1 - 2 / (e^2x + 1), which loses digits near 0: there the series x (1 - x^2 / 3), which keeps the
+/// sign of 0.
 struct Tanh {
   template <class D, class V>
   static HWY_INLINE V of(D d, V x) {
-    return tanh_of(d, x);
+    const V one = hn::Set(d, 1.0), two = hn::Set(d, 2.0);
+    const V far = hn::Sub(one, hn::Div(two, hn::Add(Exp::of(d, hn::Add(x, x)), one)));
+    const V near = hn::Mul(x, hn::NegMulAdd(hn::Mul(x, x), hn::Set(d, 1.0 / 3), one));
+    return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-3)), near, far);
   }
 };
 /// The tanh form (Hendrycks and Gimpel, 2016): 0.5 x (1 + tanh(u)) is x sigmoid(2u).
@@ -191,7 +176,7 @@ struct Gelu {
     const V twice_c = hn::Set(d, 2 * 0.79788456080286535588);  // 2 sqrt(2 / pi)
     const V cube = hn::Mul(hn::Mul(x, x), x);
     const V u = hn::Mul(twice_c, hn::MulAdd(hn::Set(d, 0.044715), cube, x));
-    return hn::Mul(x, sigmoid_of(d, u));
+    return hn::Mul(x, Sigmoid::of(d, u));
   }
 };
 
