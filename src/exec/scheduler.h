@@ -110,7 +110,7 @@ class Scheduler {
 
   void fail(int device);
   void fail_with(std::exception_ptr failure);
-  void report_stuck(std::size_t worker, Seconds limit);
+  bool report_stuck(std::size_t worker, Seconds limit);
   std::exception_ptr named(int device, const std::exception_ptr& failure) const;
   RunFailure deadlock() const;
   RunFailure lost(std::size_t waiting, const std::string& names) const;

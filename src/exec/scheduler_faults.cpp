@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <exception>
 #include <string>
 #include <thread>
 #include <utility>
@@ -30,20 +31,22 @@ void Scheduler::watch(Seconds limit, Seconds grace,
                       std::function<void(const RunFailure&)> given_up) {
   watchdog_.emplace(
       whereabouts_, limit, grace,
-      [this, limit](std::size_t worker) { report_stuck(worker, limit); },
+      [this, limit](std::size_t worker) { return report_stuck(worker, limit); },
       [this, given_up = std::move(given_up)] {
         const std::lock_guard lock(failure_mutex_);
         try {
           std::rethrow_exception(failure_);
         } catch (const RunFailure& failure) {
           given_up(failure);
+        } catch (const std::exception& error) {  // of another worker, before
+          given_up(RunFailure("device-failed", {}, error.what()));
         }
       });
 }
 
-void Scheduler::report_stuck(std::size_t worker, Seconds limit) {
+bool Scheduler::report_stuck(std::size_t worker, Seconds limit) {
   const int number = whereabouts_[worker].device, counter = whereabouts_[worker].counter;
-  if (number < 0) return;  // it came back at this very moment
+  if (number < 0) return false;  // it came back at this very moment
   const Stream& stream = *devices_[static_cast<std::size_t>(number)].stream;
   const std::string& label = stream.instructions[static_cast<std::size_t>(counter)].label;
   fail_with(std::make_exception_ptr(
@@ -51,6 +54,7 @@ void Scheduler::report_stuck(std::size_t worker, Seconds limit) {
                  "device " + std::to_string(number) + " at instruction " + std::to_string(counter) +
                      " (" + label + ") has not come to its end within " + limit_text(limit),
                  "`--timeout SECONDS` sets how long one instruction may take")));
+  return true;
 }
 
 Scheduler::Course Scheduler::meet_fault(Worker& worker, int number,

@@ -22,7 +22,7 @@ double age(const Sight& sight) {
 }  // namespace
 
 Watchdog::Watchdog(std::span<const Whereabouts> workers, Seconds limit, Seconds grace,
-                   std::function<void(std::size_t)> stuck, std::function<void()> given_up)
+                   std::function<bool(std::size_t)> stuck, std::function<void()> given_up)
     : workers_(workers),
       limit_(limit.value),
       grace_(grace.value),
@@ -49,12 +49,10 @@ void Watchdog::turn() {
   run_.fetch_add(1);
 }
 
-/// False when the run has ended meanwhile.
+/// False when the run has ended meanwhile, or the worker has come back.
 bool Watchdog::tell(std::size_t worker, std::uint64_t run) {
   const std::lock_guard lock(mutex_);
-  if (run_.load() != run) return false;
-  stuck_(worker);
-  return true;
+  return run_.load() == run && stuck_(worker);
 }
 
 void Watchdog::watch() {

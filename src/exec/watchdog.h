@@ -31,10 +31,11 @@ struct alignas(64) Whereabouts {
 
 class Watchdog {
  public:
-  /// `stuck(worker)` is called, on the watchdog's thread and once per run, for the first worker
-  /// that is at one instruction for `limit`; `given_up()` when the run has not ended `grace` later.
+  /// `stuck(worker)` is called, on the watchdog's thread, for a worker that is at one instruction
+  /// for `limit`, until it says once in a run that the worker is stuck; `given_up()` when the run
+  /// has not ended `grace` later.
   Watchdog(std::span<const Whereabouts> workers, Seconds limit, Seconds grace,
-           std::function<void(std::size_t)> stuck, std::function<void()> given_up);
+           std::function<bool(std::size_t)> stuck, std::function<void()> given_up);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -54,7 +55,7 @@ class Watchdog {
   std::span<const Whereabouts> workers_;
   double limit_;
   double grace_;
-  std::function<void(std::size_t)> stuck_;
+  std::function<bool(std::size_t)> stuck_;
   std::function<void()> given_up_;
   std::atomic<std::uint64_t> run_{0};  ///< odd while a run goes on
   std::mutex mutex_;
