@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "support/told_by.h"
 
 using namespace shard;
 
@@ -27,14 +28,7 @@ std::vector<NamedTensor> read(const std::string& bytes) {
 }
 
 std::string refusal(const std::string& bytes) {
-  try {
-    read(bytes);
-  } catch (const Error& error) {
-    std::string all;
-    for (const Diagnostic& diagnostic : error.diagnostics()) all += to_string(diagnostic) + "\n";
-    return all;
-  }
-  return "nothing was refused";
+  return told_by([&] { read(bytes); });
 }
 
 HostTensor counting(const TensorType& type) {

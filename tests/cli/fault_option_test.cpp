@@ -5,20 +5,14 @@
 #include <string>
 
 #include "base/diagnostic.h"
+#include "support/told_by.h"
 
 using namespace shard;
 
 namespace {
 
 std::string refusals_of(const std::string& text) {
-  try {
-    read_fault(text);
-  } catch (const Error& error) {
-    std::string all;
-    for (const Diagnostic& one : error.diagnostics()) all += to_string(one) + "\n";
-    return all;
-  }
-  return "";
+  return told_by([&] { read_fault(text); });
 }
 
 }  // namespace

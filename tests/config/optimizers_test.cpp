@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "files.h"
+#include "support/told_by.h"
 
 namespace shard {
 namespace {
@@ -15,14 +16,7 @@ std::string train_line(const std::string& train) {
 std::string mistakes_in(const std::string& train) {
   MemoryReader reader({{"m.yaml", train_line(train)}});
   Sources sources(reader);
-  try {
-    read_model(merge_model_file("m.yaml", {}, sources));
-  } catch (const Error& error) {
-    std::string all;
-    for (const Diagnostic& one : error.diagnostics()) all += to_string(one) + "\n";
-    return all;
-  }
-  return "";
+  return told_by([&] { read_model(merge_model_file("m.yaml", {}, sources)); });
 }
 
 TrainConfig train_of(const std::string& train) {

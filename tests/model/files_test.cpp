@@ -3,6 +3,7 @@
 
 #include "config/load.h"
 #include "model/model.h"
+#include "support/told_by.h"
 
 using namespace shard;
 
@@ -22,14 +23,7 @@ Model from_text(const std::string& text) {
 }
 
 std::string mistakes(const std::string& text) {
-  try {
-    from_text(text);
-  } catch (const Error& error) {
-    std::string all;
-    for (const Diagnostic& one : error.diagnostics()) all += to_string(one) + "\n";
-    return all;
-  }
-  return "";
+  return told_by([&] { from_text(text); });
 }
 
 std::string leaf_text(const Model& model, const std::string& path) {

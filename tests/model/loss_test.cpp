@@ -3,6 +3,7 @@
 
 #include "config/load.h"
 #include "model/model.h"
+#include "support/told_by.h"
 
 using namespace shard;
 
@@ -27,14 +28,7 @@ Model language_of(const std::string& text) {
 }
 
 std::string loss_mistakes(const std::string& text) {
-  try {
-    language_of(text);
-  } catch (const Error& error) {
-    std::string all;
-    for (const Diagnostic& one : error.diagnostics()) all += to_string(one) + "\n";
-    return all;
-  }
-  return "";
+  return told_by([&] { language_of(text); });
 }
 
 /// The forward lines of the loss.

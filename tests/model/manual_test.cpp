@@ -3,6 +3,7 @@
 
 #include "config/load.h"
 #include "model/model.h"
+#include "support/told_by.h"
 
 using namespace shard;
 
@@ -29,14 +30,7 @@ std::string region(const std::string& layers, const std::string& in = "P(data)",
 }
 
 std::string mistakes_of(const std::string& text, bool has_mesh = true) {
-  try {
-    manual_model(text, has_mesh);
-  } catch (const Error& error) {
-    std::string all;
-    for (const Diagnostic& one : error.diagnostics()) all += to_string(one) + "\n";
-    return all;
-  }
-  return "";
+  return told_by([&] { manual_model(text, has_mesh); });
 }
 
 }  // namespace

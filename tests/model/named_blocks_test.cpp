@@ -5,6 +5,7 @@
 
 #include "config/load.h"
 #include "model/model.h"
+#include "support/told_by.h"
 
 using namespace shard;
 
@@ -32,14 +33,7 @@ std::string graph_of(const std::string& text) {
 }
 
 std::string mistakes_of(const std::string& text) {
-  try {
-    block_model(text);
-  } catch (const Error& error) {
-    std::string all;
-    for (const Diagnostic& one : error.diagnostics()) all += to_string(one) + "\n";
-    return all;
-  }
-  return "";
+  return told_by([&] { block_model(text); });
 }
 
 std::vector<std::string> leaves_of(const std::string& text) {

@@ -3,6 +3,7 @@
 
 #include "config/load.h"
 #include "model/model.h"
+#include "support/told_by.h"
 
 using namespace shard;
 
@@ -52,14 +53,7 @@ std::string nodes_of(const std::string& layers) {
 }
 
 std::string mistakes_of(const std::string& layers) {
-  try {
-    model_of(with_layers(layers));
-  } catch (const Error& error) {
-    std::string all;
-    for (const Diagnostic& one : error.diagnostics()) all += to_string(one) + "\n";
-    return all;
-  }
-  return "";
+  return told_by([&] { model_of(with_layers(layers)); });
 }
 
 }  // namespace
