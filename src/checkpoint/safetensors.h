@@ -17,10 +17,4 @@ std::vector<NamedTensor> read_safetensors(const std::string& path, FileReader& r
 /// The bytes of a file that holds `tensors`, sorted by name, data 8-byte aligned.
 std::string write_safetensors(const std::vector<NamedTensor>& tensors);
 
-/// Writes a whole file atomically (temporary file beside it, flushed, renamed). Throws `Error`
-/// `unwritable-file` with the system's reason (also when the disk is full) and leaves nothing
-/// behind; refuses to overwrite unless `force`
-/// (`file-exists`).
-void write_file(const std::string& path, const std::string& bytes, bool force);
-
 }  // namespace shard

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "base/diagnostic.h"
-#include "checkpoint/safetensors.h"
+#include "checkpoint/write_file.h"
 
 namespace shard {
 

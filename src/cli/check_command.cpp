@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/diagnostic.h"
-#include "checkpoint/safetensors.h"
+#include "checkpoint/write_file.h"
 #include "cli/answer.h"
 #include "cli/check_jobs.h"
 #include "cli/commands.h"

@@ -6,6 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "checkpoint/safetensors.h"
+#include "checkpoint/write_file.h"
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/fault_option.h"
@@ -19,11 +20,25 @@
 namespace shard {
 namespace {
 
+std::string dump_path(const Options& options, const std::string& name) {
+  return (std::filesystem::path(options.dump) / (name + ".safetensors")).string();
+}
+
 void dump_arrays(const Options& options, const std::string& name,
                  const std::vector<NamedTensor>& arrays) {
   if (options.dump.empty() || arrays.empty()) return;
-  const auto path = std::filesystem::path(options.dump) / (name + ".safetensors");
-  write_file(path.string(), write_safetensors(arrays), options.force);
+  write_file(dump_path(options, name), write_safetensors(arrays), options.force);
+}
+
+/// Refuses what could not be written, before anything is computed.
+void check_destinations(const Plan& plan, const Options& options) {
+  if (!options.output.empty()) check_writable(options.output, options.force);
+  if (options.dump.empty()) return;
+  make_folder(options.dump, "--dump");
+  for (const std::string& name :
+       {std::string("state"), plan.main().sharded.graph.name, plan.apply.sharded.graph.name}) {
+    check_writable(dump_path(options, name), options.force);
+  }
 }
 
 /// What is run, with how many compared steps; the main function first.
@@ -114,7 +129,7 @@ int run_command(const Options& options, Sources& sources) {
   require_program(model, "run");
   const RulesConfig rules = read_rules_input(options.arguments[1], options, sources);
   const Plan plan = make_plan(model, rules, options, false);
-  if (!options.dump.empty()) make_folder(options.dump, "--dump");
+  check_destinations(plan, options);
   Progress progress(options);
   const RunReport report = run_plan(plan, options, cluster_options_of(options, sources), progress);
   progress.clear();

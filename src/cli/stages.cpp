@@ -4,7 +4,7 @@
 #include <system_error>
 
 #include "base/diagnostic.h"
-#include "checkpoint/safetensors.h"
+#include "checkpoint/write_file.h"
 #include "report/trace.h"
 
 namespace shard {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cctype>
@@ -10,19 +11,27 @@
 #include <string>
 #include <string_view>
 
+#include "checkpoint/write_file.h"
+
 namespace shard {
 namespace {
 
-constexpr int interrupted_exit_code = 130;
+constexpr int killed_exit_code = 128;  // and the signal's number, as a shell counts
 
-// Nothing is half written at any moment (answers are renamed into place), so leaving at once is
-// safe; only async-signal-safe calls here.
-void leave(int /*signal*/) {
+// Answers are renamed into place, so leaving at once leaves nothing half written but, within a
+// write, the temporary file. Files are written by the first thread: only there the handler cannot
+// come between the making of a file and its announcement. Only async-signal-safe calls here.
+void leave(int signal) {
+  if (syscall(SYS_gettid) != getpid()) {
+    syscall(SYS_tgkill, getpid(), getpid(), signal);
+    return;
+  }
+  remove_unfinished_file();
   constexpr std::string_view text = "\ninterrupted\n";
   if (isatty(STDERR_FILENO) != 0) {
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
   }
-  _exit(interrupted_exit_code);
+  _exit(killed_exit_code + signal);
 }
 
 // A closed stdout would lend its number to the first file that is opened, and the answer would be
@@ -68,6 +77,7 @@ void prepare_process() {
   struct sigaction on_interrupt {};
   on_interrupt.sa_handler = leave;
   sigaction(SIGINT, &on_interrupt, nullptr);
+  sigaction(SIGTERM, &on_interrupt, nullptr);
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, nullptr);

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "checkpoint/safetensors.h"
+#include "checkpoint/write_file.h"
 
 using namespace shard;
 namespace fs = std::filesystem;
@@ -141,4 +142,63 @@ TEST_CASE("missing folders and folders in place of files are refused") {
 TEST_CASE("devices are written to as they are") {
   CHECK_NOTHROW(write_file("/dev/null", "some bytes", false));
   CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("a process that ends within a write leaves nothing and nothing is lost") {
+  const Folder folder;
+  const std::string path = folder.file("out");
+  write_file(path, "old", false);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {  // the signal comes when 1,000 bytes are written
+    const rlimit limit{1000, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    std::signal(SIGXFSZ, [](int) {
+      remove_unfinished_file();
+      _exit(130);
+    });
+    write_file(path, std::string(4000, 'x'), true);
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 130);
+  CHECK(folder.names() == std::vector<std::string>{"out"});
+  CHECK(content(path) == "old");
+}
+
+TEST_CASE("removing an unfinished file touches nothing between writes") {
+  const Folder folder;
+  write_file(folder.file("out"), "kept", false);
+  remove_unfinished_file();
+  CHECK(folder.names() == std::vector<std::string>{"out"});
+}
+
+TEST_CASE("what cannot be written is refused before there is something to write") {
+  const Folder folder;
+  const auto refused = [&](const std::string& path, bool force) {
+    try {
+      check_writable(path, force);
+    } catch (const Error& error) {
+      return to_string(error.diagnostics().front());
+    }
+    return std::string("nothing was refused");
+  };
+  const std::string out = folder.file("out");
+  CHECK(refused(out, false) == "nothing was refused");
+  CHECK(folder.names().empty());
+  write_file(out, "kept", false);
+  CHECK(refused(out, true) == "nothing was refused");
+  CHECK(refused(out, false) == "error: '" + out +
+                                   "' is there already and is not overwritten [file-exists]\n"
+                                   "  hint: give --force to overwrite it, or another name");
+  CHECK(refused(folder.path.string(), true) ==
+        "error: '" + folder.path.string() +
+            "' cannot be written: Is a directory [unwritable-file]");
+  CHECK(refused(folder.file("no/such"), false) ==
+        "error: '" + folder.file("no/such") +
+            "' cannot be written: No such file or directory [unwritable-file]");
+  CHECK(refused("/dev/null", false) == "nothing was refused");
+  CHECK(content(out) == "kept");
 }
