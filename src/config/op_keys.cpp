@@ -96,7 +96,7 @@ constexpr auto one_hot_rows = joined_rows(class_count, every_layer_rows);
 constexpr std::array<KeyRow, 1> equation = {{
     {.name = "equation",
      .kind = text,
-     .help = "letters for the dims, as numpy has them: \"bld,df->blf\"",
+     .help = "letters for the dims, as numpy has them: \"bld,df->blf\", \"...d,df->...f\"",
      .is_required = true},
 }};
 constexpr auto einsum_rows = joined_rows(equation, every_layer_rows);
@@ -165,8 +165,7 @@ constexpr std::array<KeyTable, 27> op_layers = {{
     {"one_hot", "layer 'one_hot'", "1 where the class is, else 0", one_hot_rows, "classes"},
     {"where", "layer 'where'", "the second input where the first holds, else the third",
      every_layer_rows},
-    {"einsum", "layer 'einsum'", "a product of one or two inputs by letters", einsum_rows,
-     "equation"},
+    {"einsum", "layer 'einsum'", "a product of inputs by letters", einsum_rows, "equation"},
     {"conv", "layer 'conv'", "convolution over the dims between the first and the last", conv_rows},
     {"pool", "layer 'pool'", "windows over the dims between the first and the last", pool_rows},
     {"dropout", "layer 'dropout'", "zeros by chance", {}, "", "leave it out: nothing is dropped"},

@@ -110,7 +110,7 @@ constexpr LayerKind own_kinds[] = {
      "means over dims"},
     {"logsumexp", 1, 1, any_op | key_dims | key_keep_dims, true, lower_logsumexp,
      "log of the sum of exp over dims"},
-    {"einsum", 1, 2, any_op, true, lower_einsum, "a product of one or two inputs by letters"},
+    {"einsum", 1, 64, any_op, true, lower_einsum, "a product of inputs by letters"},
     {"conv", 1, 1,
      any_op | key_features | key_kernel | key_bias | key_params | key_kernel_init | key_bias_init |
          key_use_bias,

@@ -95,8 +95,11 @@ TEST_CASE("layers along a dim work on the last one unless it is named") {
 TEST_CASE("an einsum becomes a product in the order of its letters") {
   CHECK(nodes_of("  - einsum: {of: [x, x], equation: \"bl,cl->cb\"}\n") ==
         "%4 = dot(%0, %0) {lhs_batch=[], rhs_batch=[], lhs_contract=[1], rhs_contract=[1]} : "
-        "f32[4,4]  # einsum_0\n"
-        "%5 = transpose(%4) {order=[1,0]} : f32[4,4]  # einsum_0\n");
+        "f32[4,4]  # einsum_0\n");
+  CHECK(nodes_of("  - einsum: {of: [x, x], equation: \"bl,bm->lbm\"}\n") ==
+        "%4 = dot(%0, %0) {lhs_batch=[0], rhs_batch=[0], lhs_contract=[], rhs_contract=[]} : "
+        "f32[4,6,6]  # einsum_0\n"
+        "%5 = transpose(%4) {order=[1,0,2]} : f32[6,4,6]  # einsum_0\n");
   CHECK(nodes_of("  - einsum: {of: [x, x], equation: \"bl, bm -> b\"}\n") ==
         "%4 = reduce_sum(%0) {dims=[1]} : f32[4]  # einsum_0\n"
         "%5 = reduce_sum(%0) {dims=[1]} : f32[4]  # einsum_0\n"
@@ -104,6 +107,45 @@ TEST_CASE("an einsum becomes a product in the order of its letters") {
         "f32[4]  # einsum_0\n");
   CHECK(nodes_of("  - einsum: \"bl->l\"\n") ==
         "%4 = reduce_sum(%0) {dims=[0]} : f32[6]  # einsum_0\n");
+}
+
+TEST_CASE("an einsum takes diagonals and dims without a letter") {
+  CHECK(nodes_of("  - einsum: {of: [x, x], equation: \"bl,cl\", name: pairs}\n"
+                 "  - einsum: bb\n") ==
+        "%4 = dot(%0, %0) {lhs_batch=[], rhs_batch=[], lhs_contract=[1], rhs_contract=[1]} : "
+        "f32[4,4]  # pairs\n"
+        "%5 = iota() {shape=[4,4], dim=0, dtype=\"i32\"} : i32[4,4]  # einsum_0\n"
+        "%6 = iota() {shape=[4,4], dim=1, dtype=\"i32\"} : i32[4,4]  # einsum_0\n"
+        "%7 = eq(%5, %6) : bool[4,4]  # einsum_0\n"
+        "%8 = constant() {shape=[4,4], value=0.0, dtype=\"f32\"} : f32[4,4]  # einsum_0\n"
+        "%9 = select(%7, %4, %8) : f32[4,4]  # einsum_0\n"
+        "%10 = reduce_sum(%9) {dims=[1]} : f32[4]  # einsum_0\n"
+        "%11 = reduce_sum(%10) {dims=[0]} : f32[]  # einsum_0\n");
+  CHECK(result_of("  - einsum: {of: image, equation: \"b...d->d...\"}\n") ==
+        "f32[2,4,5] depth, height, width");
+  CHECK(result_of("  - einsum: {of: [image, x], equation: \"b...d,bl\"}\n") ==
+        "f32[4,5,2,6] height, width, depth, length");
+  CHECK(result_of("  - reduce_sum: {dims: batch, keep_dims: true, name: whole}\n"
+                  "  - einsum: {of: [x, whole], equation: \"...l,...l->...l\"}\n") ==
+        "f32[4,6] batch, length");
+  CHECK(result_of("  - let: y = einsum(image, image, equation='...d,...d')\n") ==
+        "f32[4,4,5] batch, height, width");
+}
+
+TEST_CASE("an einsum of several inputs multiplies them in the cheapest order") {
+  // (4x6 with 6x4) first makes 4x4; from the right it would be 6x6.
+  CHECK(nodes_of("  - einsum: {of: [x, x, x], equation: \"ab,cb,cd->ad\"}\n") ==
+        "%4 = dot(%0, %0) {lhs_batch=[], rhs_batch=[], lhs_contract=[1], rhs_contract=[1]} : "
+        "f32[4,4]  # einsum_0\n"
+        "%5 = dot(%4, %0) {lhs_batch=[], rhs_batch=[], lhs_contract=[1], rhs_contract=[0]} : "
+        "f32[4,6]  # einsum_0\n");
+  CHECK(nodes_of("  - einsum: {of: [x, x, x], equation: \"ab,ac,dc->db\"}\n") ==
+        "%4 = dot(%0, %0) {lhs_batch=[], rhs_batch=[], lhs_contract=[1], rhs_contract=[1]} : "
+        "f32[4,4]  # einsum_0\n"
+        "%5 = dot(%4, %0) {lhs_batch=[], rhs_batch=[], lhs_contract=[0], rhs_contract=[0]} : "
+        "f32[4,6]  # einsum_0\n");
+  CHECK(result_of("  - einsum: {of: [x, x, x, x, x, x, x], equation: "
+                  "\"ab,cb,cd,ed,ef,gf,gh->ha\"}\n") == "f32[6,4] length, batch");
 }
 
 TEST_CASE("windows run over the dims between the batch and the features") {
@@ -164,29 +206,34 @@ TEST_CASE("wrong arguments of such layers are told with what there is") {
 }
 
 TEST_CASE("wrong equations and windows are told") {
-  CHECK(mistakes_of("  - einsum: \"bl\"\n") ==
-        "model.yaml:4:5: error: equation 'bl' has no result [bad-equation]\n"
-        "  hint: write it behind an arrow: \"bld,df->blf\"\n");
-  const std::string hint =
-      " [bad-equation]\n  hint: a letter for each dim, as in \"bld,df->blf\"\n";
+  const auto told = [](const std::string& mistake) {
+    return "model.yaml:4:5: error: equation " + mistake +
+           " [bad-equation]\n  hint: a letter for each dim and ... for dims without one, as in "
+           "\"...ld,df->...lf\"\n";
+  };
   CHECK(mistakes_of("  - einsum: \"bl,lm->bm\"\n") ==
-        "model.yaml:4:5: error: equation 'bl,lm->bm': it has 2 inputs, the layer has 1" + hint);
+        told("'bl,lm->bm' of f32[batch=4, length=6]: it has 2 inputs, the layer has 1"));
   CHECK(mistakes_of("  - einsum: \"blm->b\"\n") ==
-        "model.yaml:4:5: error: equation 'blm->b': 'blm' has 3 dims, the input is f32[batch=4, "
-        "length=6]" +
-            hint);
+        told("'blm->b' of f32[batch=4, length=6]: 'blm' has 3 letters, input 1 has 2 dims"));
+  CHECK(mistakes_of("  - einsum: {of: [x, n], equation: \"bl,b...c->b\"}\n") ==
+        told("'bl,b...c->b' of f32[batch=4, length=6], i32[batch=4]: 'b...c' has 2 letters, input "
+             "2 has 1 dim"));
   CHECK(mistakes_of("  - einsum: \"bb->b\"\n") ==
-        "model.yaml:4:5: error: equation 'bb->b': 'bb' has a letter twice" + hint);
+        told("'bb->b' of f32[batch=4, length=6]: 'b' is 4 and, in input 1, 6"));
   CHECK(mistakes_of("  - einsum: \"b1->b\"\n") ==
-        "model.yaml:4:5: error: equation 'b1->b': 'b1' is not made of letters" + hint);
+        told("'b1->b' of f32[batch=4, length=6]: 'b1' is not made of letters"));
+  CHECK(mistakes_of("  - einsum: \"bl->b.\"\n") ==
+        told("'bl->b.' of f32[batch=4, length=6]: 'b.' is not made of letters"));
   CHECK(mistakes_of("  - einsum: \"bl->bm\"\n") ==
-        "model.yaml:4:5: error: equation 'bl->bm': 'm' of the result is in no input" + hint);
+        told("'bl->bm' of f32[batch=4, length=6]: 'm' of the result is in no input"));
   CHECK(mistakes_of("  - einsum: \"bl->bb\"\n") ==
-        "model.yaml:4:5: error: equation 'bl->bb': the result has a letter twice" + hint);
+        told("'bl->bb' of f32[batch=4, length=6]: the result has 'b' twice"));
   CHECK(mistakes_of("  - einsum: {of: [x, x], equation: \"bl,lm->bm\"}\n") ==
-        "model.yaml:4:5: error: equation 'bl,lm->bm': 'l' is 6 in f32[batch=4, length=6] and 4 in "
-        "f32[batch=4, length=6]" +
-            hint);
+        told("'bl,lm->bm' of f32[batch=4, length=6], f32[batch=4, length=6]: 'l' is 6 and, in "
+             "input 2, 4"));
+  CHECK(mistakes_of("  - einsum: {of: [x, n], equation: \"...,...\"}\n") ==
+        told("'...,...' of f32[batch=4, length=6], i32[batch=4]: a dim of '...' is 6 and, in input "
+             "2, 4"));
   CHECK(mistakes_of("  - conv: {features: 4, window: [3, 3]}\n") ==
         "model.yaml:4:5: error: conv with a window of 2 dims needs a batch before and features "
         "behind, found f32[batch=4, length=6] [rank-mismatch]\n");
