@@ -14,8 +14,9 @@
 #include "exec/compile.h"
 #include "exec/cores.h"
 #include "exec/element.h"
-#include "exec/index_text.h"
+#include "exec/gathered_array.h"
 #include "exec/initial.h"
+#include "exec/packed.h"
 #include "exec/places.h"
 #include "exec/scheduler.h"
 #include "exec/shard_layout.h"
@@ -31,8 +32,8 @@ constexpr std::int64_t slab = std::int64_t{1} << 16;
 /// What a worker gets to come back after a time-out.
 constexpr Seconds grace{1};
 
-int worker_count(const ClusterOptions& options, std::int64_t devices) {
-  if (options.has_thread_per_device) return static_cast<int>(devices);
+int worker_count(const ClusterOptions& options, const HostDevices& devices) {
+  if (options.has_thread_per_device) return devices.count;
   return options.workers > 0 ? options.workers : allowed_cores();
 }
 
@@ -42,6 +43,37 @@ const CollectiveChoice& checked(const CollectiveChoice& choice, std::int64_t dev
               std::to_string(devices) + " virtual devices cannot be divided evenly over " +
                   std::to_string(choice.hosts) + " hosts",
               "choose a number of hosts that divides the devices");
+}
+
+HostDevices devices_here(const ClusterOptions& options, std::int64_t devices) {
+  if (options.transport == nullptr) return {0, static_cast<int>(devices)};
+  const int each = static_cast<int>(devices) / options.transport->hosts();
+  return {options.transport->self() * each, each};
+}
+
+std::optional<SitePart> part_here(const ClusterOptions& options, std::int64_t devices) {
+  if (options.transport == nullptr) return std::nullopt;
+  const int hosts = options.transport->hosts();
+  SHARD_CHECK(options.collectives.algorithm == CollectiveAlgorithm::hierarchical &&
+                  options.collectives.hosts == hosts,
+              "collectives over hosts are hierarchical");
+  return SitePart{devices_here(options, devices), options.transport->self(), hosts, first_free_tag};
+}
+
+/// Ranks on one machine have the same memory.
+Bytes memory_share(const ClusterOptions& options) {
+  if (options.memory_limit > Bytes(0)) return options.memory_limit;
+  const int sharers = options.transport == nullptr ? 1 : options.transport->hosts_on_machine();
+  return Bytes(available_memory().count() / sharers);
+}
+
+void check_tags(const ClusterOptions& options, std::int64_t end_tag) {
+  if (options.transport == nullptr || end_tag <= options.transport->largest_tag()) return;
+  throw Error("too-many-groups", {},
+              "the program's collectives need " + with_commas(end_tag) + " message tags, and " +
+                  options.transport->description() + " has " +
+                  with_commas(options.transport->largest_tag()),
+              "a coarser mesh has fewer groups");
 }
 
 std::string backend_text(bool is_needed) {
@@ -57,25 +89,28 @@ class Cluster::Impl {
   Impl(const Program& program, const ClusterOptions& options)
       : program_(program),
         places_(program_),
+        transport_(options.transport),
         compiled_(compile(program_, options.test_seam,
-                          checked(options.collectives, program_.mesh.device_count()))),
+                          checked(options.collectives, program_.mesh.device_count()),
+                          part_here(options, program_.mesh.device_count()))),
+        here_(devices_here(options, program_.mesh.device_count())),
         backend_(backend_text(compiled_.has_many_row_product)),
-        pool_(worker_count(options, program_.mesh.device_count())) {
-    const std::int64_t devices = program_.mesh.device_count();
-    check_memory(devices, program_.memory.peak,
-                 options.memory_limit > Bytes(0) ? options.memory_limit : available_memory());
+        pool_(worker_count(options, here_)) {
+    check_tags(options, compiled_.end_tag);
+    check_memory(here_.count, program_.memory.peak, memory_share(options));
     std::vector<DeviceState> states;
-    for (std::int64_t i = 0; i < devices; ++i) {
-      arenas_.emplace_back(program_.memory.peak.count(), static_cast<int>(i));
+    for (int i = 0; i < here_.count; ++i) {
+      arenas_.emplace_back(program_.memory.peak.count(), here_.first + i);
       DeviceState state;
       state.stream = &compiled_.stream;
       state.base = arenas_.back().base();
       states.push_back(state);
     }
-    pool_.for_each(devices,
+    pool_.for_each(here_.count,
                    [&](std::int64_t i) { arenas_[static_cast<std::size_t>(i)].populate(); });
     scheduler_.emplace(pool_, std::move(states), std::move(compiled_.sites),
-                       static_cast<int>(compiled_.kinds.size()));
+                       static_cast<int>(compiled_.kinds.size()), here_.first);
+    if (transport_ != nullptr) scheduler_->connect(*transport_, options.timeout);
     if (options.has_thread_per_device) scheduler_->bind_devices();
     if (options.fault) scheduler_->inject(*options.fault);
     if (options.timeout > Seconds{0}) {
@@ -127,45 +162,23 @@ class Cluster::Impl {
     ++steps_;
   }
 
-  /// The whole array of an input or output.
+  /// The whole array of an input or output: every host packs the pieces that it has, once each.
   template <class Port>
   HostTensor read(const Port& port) const {
     const TensorType& global = port.global;
     const ShardLayout layout(program_.mesh, port.sharding, port.stored(), global.shape);
-    const std::int64_t width = info(global.dtype).bytes;
     const std::int64_t offset = places_.of(port.buffer).offset;
-    HostTensor whole = zeros(global);
-    for (std::int64_t piece = 0; piece < layout.piece_count(); ++piece) {
-      const std::vector<int>& holders = layout.holders(piece);
-      layout.for_each_run(piece, 0, layout.piece_size(), [&](const ShardLayout::Run& run) {
-        const std::int64_t bytes = run.count * width;
-        const std::byte* first = local(holders.front(), offset) + run.local * width;
-        std::memcpy(whole.bytes.data() + run.global * width, first,
-                    static_cast<std::size_t>(bytes));
-        for (const int holder : holders) {
-          const std::byte* copy = local(holder, offset) + run.local * width;
-          const std::byte* end = first + bytes;
-          const std::byte* at = std::mismatch(first, end, copy).first;
-          if (at == end) continue;
-          const std::int64_t index = run.global + (at - first) / width;
-          throw RunFailure("replicas-differ", {},
-                           "devices " + std::to_string(holders.front()) + " and " +
-                               std::to_string(holder) + " hold different values of '" + port.path +
-                               "', first at index " + index_text(index, global.shape) +
-                               "; copies of the same piece must be equal to the bit");
-        }
-      });
-    }
-    return whole;
+    const GatheredArray pieces(global, layout, here_,
+                               [&](int device) { return local(device, offset); });
+    return pieces.whole(shard::gather(transport_, pieces.told()), port.path);
   }
 
   Counters counters() const {
     Counters counters;
     counters.steps = steps_;
     counters.wall = {wall_};
-    const WorkerTally tally = scheduler_->tally();
+    const WorkerTally tally = gathered_tally(counters);
     counters.waiting = {tally.waiting};
-    counters.scratch = scheduler_->scratch_peak();
     for (std::size_t i = 0; i < compiled_.kinds.size(); ++i) {
       const KindTally& kind = tally.kinds[i];
       counters.kinds.push_back({compiled_.kinds[i].name,
@@ -180,9 +193,6 @@ class Cluster::Impl {
         [](const KindCounter& a, const KindCounter& b) { return a.busy.value > b.busy.value; });
     counters.axes = axis_counters(tally);
     counters.links = link_counters(tally);
-    for (const DeviceState& device : scheduler_->devices()) {
-      counters.peak.push_back(Bytes(std::max(device.high_water, written_)));
-    }
     return counters;
   }
 
@@ -193,18 +203,45 @@ class Cluster::Impl {
   }
 
   const Program& program() const { return program_; }
-  const WorkerPool& pool() const { return pool_; }
+  const HostDevices& here() const { return here_; }
+  Transport* transport() const { return transport_; }
+  int workers() const { return pool_.size(); }
   const std::string& backend() const { return backend_; }
   Scheduler& scheduler() { return *scheduler_; }
 
  private:
+  /// What the workers of all hosts counted; adds the peaks and the scratch to `counters`.
+  WorkerTally gathered_tally(Counters& counters) const {
+    Packer own;
+    scheduler_->tally().put_into(own);
+    own.put(pool_.size());
+    own.put(scheduler_->scratch_peak());
+    for (const DeviceState& device : scheduler_->devices()) {
+      own.put(Bytes(std::max(device.high_water, written_)));
+    }
+    std::optional<WorkerTally> sum;
+    for (const std::vector<std::byte>& bytes : shard::gather(transport_, std::move(own).bytes())) {
+      Unpacker told(bytes);
+      const WorkerTally tally = WorkerTally::taken_from(told);
+      if (sum) {
+        sum->add(tally);
+      } else {
+        sum = tally;
+      }
+      counters.workers += told.take<int>();
+      counters.scratch += told.take<Bytes>();
+      for (int i = 0; i < here_.count; ++i) counters.peak.push_back(told.take<Bytes>());
+    }
+    return *sum;
+  }
+
   const ProgramInput& input_at(std::size_t number) const {
     SHARD_CHECK(number < program_.inputs.size(), "an input of the program is named");
     return program_.inputs[number];
   }
 
   std::byte* local(int device, std::int64_t offset) const {
-    return arenas_[static_cast<std::size_t>(device)].base() + offset;
+    return arenas_[static_cast<std::size_t>(device - here_.first)].base() + offset;
   }
 
   /// Visits all runs of all pieces of an input; pieces and parts of them in parallel.
@@ -214,8 +251,11 @@ class Cluster::Impl {
     const std::int64_t slabs = (layout.piece_size() + slab - 1) / slab;
     pool_.for_each(layout.piece_count() * slabs, [&](std::int64_t i) {
       const std::int64_t piece = i / slabs, begin = i % slabs * slab;
+      std::vector<int> holders = layout.holders(piece);
+      std::erase_if(holders, [&](int device) { return !here_.has(device); });
+      if (holders.empty()) return;
       layout.for_each_run(piece, begin, std::min(layout.piece_size(), begin + slab),
-                          [&](const ShardLayout::Run& run) { visit(run, layout.holders(piece)); });
+                          [&](const ShardLayout::Run& run) { visit(run, holders); });
     });
     const Place place = places_.of(input.buffer);
     written_ = std::max(written_, place.offset + place.bytes);
@@ -260,7 +300,9 @@ class Cluster::Impl {
 
   const Program program_;
   Places places_;
+  Transport* transport_;
   CompiledProgram compiled_;
+  HostDevices here_;
   std::string backend_;
   mutable WorkerPool pool_;
   std::vector<Arena> arenas_;
@@ -303,7 +345,11 @@ HostTensor Cluster::read_input(std::size_t input) const {
   return impl_->read(impl_->program().inputs[input]);
 }
 
-int Cluster::workers() const { return impl_->pool().size(); }
+int Cluster::workers() const { return impl_->workers(); }
+const HostDevices& Cluster::devices() const { return impl_->here(); }
+std::vector<std::vector<std::byte>> Cluster::gather(std::vector<std::byte> own) const {
+  return shard::gather(impl_->transport(), std::move(own));
+}
 Counters Cluster::counters() const { return impl_->counters(); }
 void Cluster::reset_counters() { impl_->reset_counters(); }
 void Cluster::set_profiling(bool on) { impl_->scheduler().set_profiling(on); }

@@ -21,6 +21,7 @@
 #include "exec/step_observer.h"
 #include "exec/tally.h"
 #include "exec/test_seam.h"
+#include "exec/transport.h"
 #include "model/model.h"
 #include "spmd/program.h"
 
@@ -36,6 +37,10 @@ struct ClusterOptions {
   /// process.
   std::function<void(const RunFailure&)> given_up{};
   CollectiveChoice collectives{};
+  /// Not owned. Set: the devices are divided over its hosts, and every host has a cluster of the
+  /// same program whose functions are called on all in the same order. Collectives are
+  /// hierarchical then, over as many hosts.
+  Transport* transport = nullptr;
   /// A worker for each device, which alone runs it; `workers` does not matter then.
   bool has_thread_per_device = false;
 };
@@ -71,6 +76,7 @@ struct Counters {
   std::vector<AxisCounter> axes;
   std::vector<CollectiveLinks> links;  ///< in the order of the program; nothing by owner
   std::vector<Bytes> peak;  ///< per device: highest byte of its arena touched by any instruction
+  int workers = 0;          ///< of all hosts
   Seconds waiting;          ///< worker time with nothing runnable
   Seconds wall;             ///< in `run`
   Bytes scratch;            ///< most memory that kernels used beside the arenas, all workers
@@ -82,7 +88,8 @@ class Cluster {
   /// allocating when devices x peak exceeds what the machine has available. Also throws
   /// `not-yet` for ops on dtypes that have no kernel, `bad-program` for buffers outside the arena,
   /// `hosts-indivisible` and `hosts-cut-groups` for hosts that do not divide the devices or groups,
-  /// `serial-blas` (see exec/blas.h).
+  /// `serial-blas` (see exec/blas.h), `too-many-groups` for more groups than the transport can
+  /// tell apart.
   Cluster(const Program& program, ClusterOptions options);
   ~Cluster();
   Cluster(const Cluster&) = delete;
@@ -107,13 +114,16 @@ class Cluster {
 
   /// The whole array, put together from the devices. Copies of the same piece that differ in any
   /// bit throw `RunFailure`
-  /// (`replicas-differ`), with the devices and the first index.
+  /// (`replicas-differ`), with the devices and the first index. Every host gets the whole.
   HostTensor read_output(std::size_t output) const;
   HostTensor read_input(std::size_t input) const;
 
   const Program& program() const;
-  int workers() const;
-  Counters counters() const;
+  int workers() const;                 ///< of this host
+  const HostDevices& devices() const;  ///< of this host
+  /// What every host says, by host.
+  std::vector<std::vector<std::byte>> gather(std::vector<std::byte> own) const;
+  Counters counters() const;  ///< of all hosts; time in `run` is this host's
   void reset_counters();
   /// Per-instruction clocks cost a little; off while a step is timed.
   void set_profiling(bool on);

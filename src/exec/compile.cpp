@@ -34,8 +34,11 @@ Kernel move_kernel(std::vector<std::size_t> bytes, bool needs_staging) {
 
 class Compiler {
  public:
-  Compiler(const Program& program, const TestSeam& seam, const CollectiveChoice& collectives)
-      : program_(program), seam_(seam), collectives_(collectives), places_(program) {}
+  Compiler(const Program& program, const TestSeam& seam, const CollectiveChoice& collectives,
+           const std::optional<SitePart>& part)
+      : program_(program), seam_(seam), collectives_(collectives), part_(part), places_(program) {
+    if (part_) made_.end_tag = part_->first_tag;
+  }
 
   CompiledProgram compile() {
     places_.check_bounds(diagnostics_);
@@ -130,8 +133,10 @@ class Compiler {
     }
     made.kind = StreamInstruction::Kind::collective;
     made.site = static_cast<int>(made_.sites.size());
+    if (part_) part_->first_tag = static_cast<int>(made_.end_tag);
     made_.sites.push_back(
-        build_site(program_.mesh, collective, operand, result, made.site, collectives_));
+        build_site(program_.mesh, collective, operand, result, made.site, collectives_, part_));
+    made_.end_tag += tags_of_group * (program_.mesh.device_count() / product(collective.axes));
     made_.sites.back().counter = kind_of(label, true);
     add(std::move(made), label, true);
   }
@@ -242,6 +247,7 @@ class Compiler {
   const Program& program_;
   const TestSeam& seam_;
   const CollectiveChoice collectives_;
+  std::optional<SitePart> part_;
   Places places_;
   Diagnostics diagnostics_;
   std::set<std::string> refused_labels_;
@@ -251,8 +257,8 @@ class Compiler {
 }  // namespace
 
 CompiledProgram compile(const Program& program, const TestSeam& seam,
-                        const CollectiveChoice& collectives) {
-  return Compiler(program, seam, collectives).compile();
+                        const CollectiveChoice& collectives, const std::optional<SitePart>& part) {
+  return Compiler(program, seam, collectives, part).compile();
 }
 
 }  // namespace shard

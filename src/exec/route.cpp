@@ -253,6 +253,14 @@ static_assert(routes_in_enum_order(), "one row per CollectiveAlgorithm after own
 
 }  // namespace
 
+std::size_t host_of_chunk(const RouteGroup& group, int chunk) {
+  return place_of_chunk(group, chunk).host;
+}
+
+std::size_t host_of_member(const RouteGroup& group, int member) {
+  return place_of_member(group, member).host;
+}
+
 const Route* route_of(CollectiveAlgorithm algorithm) {
   if (algorithm == CollectiveAlgorithm::owner) return nullptr;
   return &routes[static_cast<std::size_t>(algorithm) - 1];

@@ -66,6 +66,11 @@ struct Route {
   RouteSteps (*all_gather)(const RouteGroup& group, int chunk);
 };
 
+/// Which of the group's hosts the hierarchical route leaves with a whole chunk: of an all_reduce's
+/// chunks, and of those that belong to a member each.
+std::size_t host_of_chunk(const RouteGroup& group, int chunk);
+std::size_t host_of_member(const RouteGroup& group, int member);
+
 /// Nothing for `owner`, which sends no messages.
 const Route* route_of(CollectiveAlgorithm algorithm);
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "exec/chunked_array.h"
 #include "exec/collective.h"
 #include "exec/route.h"
 
@@ -14,5 +15,24 @@ namespace shard {
 /// bits stay in float32 until the last one; links are counted at the width of the dtype.
 std::unique_ptr<CollectiveWork> make_routed_collective(const CollectiveShape& shape,
                                                        const Route& route, RouteGroup group);
+
+/// What of a kind is routed: who has a chunk before and after, and which messages carry it.
+struct RoutedKind {
+  CollectiveKind kind;
+  bool only_owner_starts;  ///< member c alone has chunk c at first
+  bool only_owner_ends;    ///< and at last
+  RouteSteps (*Route::*steps)(const RouteGroup&, int);
+};
+
+/// Nothing where no route is taken.
+const RoutedKind* routed_kind(CollectiveKind kind);
+
+/// The array that has all chunks; its parts are the segments.
+ChunkedArray routed_array(const CollectiveShape& shape, const RoutedKind& kind, const Route& route,
+                          const RouteGroup& group);
+
+/// Counts what the step's sources send for a part.
+void add_links(const RouteStep& step, const ChunkPart& part, std::int64_t element_bytes,
+               SegmentWork& work);
 
 }  // namespace shard

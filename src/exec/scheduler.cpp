@@ -32,9 +32,10 @@ std::string place_name(const DeviceState& device, int number) {
 }  // namespace
 
 Scheduler::Scheduler(WorkerPool& pool, std::vector<DeviceState> devices,
-                     std::vector<CollectiveSite> sites, int kinds)
+                     std::vector<CollectiveSite> sites, int kinds, int first_device)
     : pool_(pool),
       devices_(std::move(devices)),
+      first_device_(first_device),
       sites_(std::move(sites)),
       whereabouts_(static_cast<std::size_t>(pool.size())) {
   for (int i = 0; i < pool.size(); ++i) {
@@ -59,6 +60,8 @@ void Scheduler::run() {
       meeting->finished = 0;
       meeting->elements = 0;
       meeting->is_dropped = false;
+      meeting->is_skipped = false;
+      meeting->stage = 0;
       meeting->ticket = meeting->segments;
     }
   }
@@ -68,11 +71,13 @@ void Scheduler::run() {
     Worker& worker = *workers_[w];
     worker.queue.clear();
     for (std::size_t d = (w + 1) * count / workers; d-- > w * count / workers;) {
-      worker.queue.push_back(static_cast<int>(d));
+      worker.queue.push_back(first_device_ + static_cast<int>(d));
     }
     worker.ready = static_cast<int>(worker.queue.size());
     worker.open = nullptr;
   }
+  crossed_.clear();
+  ready_crossed_ = 0;
   failure_ = nullptr;
   is_over_ = false;
   live_ = static_cast<int>(count);
@@ -81,8 +86,10 @@ void Scheduler::run() {
   if (watchdog_) watchdog_->begin();
   pool_.run([this](int number) { work(number); });
   if (watchdog_) watchdog_->end();
+  const bool are_done = std::all_of(devices_.begin(), devices_.end(), is_done);
+  if (transport_ != nullptr && (failure_ || !are_done)) transport_->abandon();
   if (failure_) std::rethrow_exception(failure_);
-  if (!std::all_of(devices_.begin(), devices_.end(), is_done)) throw deadlock();
+  if (!are_done) throw deadlock();
 }
 
 void Scheduler::work(int number) {
@@ -103,7 +110,7 @@ bool Scheduler::step(Worker& worker) {
     worker.whereabouts->nowhere();
     return true;
   }
-  return help(worker) || steal(worker);
+  return help(worker) || take_crossed(worker) || steal(worker);
 }
 
 std::optional<int> Scheduler::pop(Worker& worker) {
@@ -154,6 +161,7 @@ bool Scheduler::steal(Worker& worker) {
 }
 
 bool Scheduler::has_work(const Worker& worker) const {
+  if (ready_crossed_.load() != 0) return true;
   return std::any_of(workers_.begin(), workers_.end(), [&](const std::unique_ptr<Worker>& other) {
     if (other->ready.load() != 0 && (!is_bound_ || other.get() == &worker)) return true;
     const Rendezvous* meeting = other->open.load();
@@ -185,7 +193,7 @@ void Scheduler::push(Worker& worker, std::span<const int> devices) {
     return;
   }
   for (const int& device : devices) {
-    enqueue(*workers_[static_cast<std::size_t>(device)], std::span(&device, 1));
+    enqueue(*workers_[static_cast<std::size_t>(device - first_device_)], std::span(&device, 1));
   }
   wake(true);
 }
@@ -207,7 +215,7 @@ void Scheduler::wake(bool all) {
 }
 
 void Scheduler::advance(Worker& worker, int number) {
-  DeviceState& device = devices_[static_cast<std::size_t>(number)];
+  DeviceState& device = state(number);
   const std::vector<StreamInstruction>& code = device.stream->instructions;
   while (static_cast<std::size_t>(device.counter) < code.size()) {
     const StreamInstruction& instruction = code[static_cast<std::size_t>(device.counter)];
@@ -235,7 +243,7 @@ void Scheduler::advance(Worker& worker, int number) {
 }
 
 void Scheduler::compute(Worker& worker, int number, const StreamInstruction& instruction) {
-  DeviceState& device = devices_[static_cast<std::size_t>(number)];
+  DeviceState& device = state(number);
   worker.operands.clear();
   worker.results.clear();
   for (const Place& place : instruction.operands) {
@@ -266,19 +274,24 @@ Rendezvous& Scheduler::meeting_of(int number, const StreamInstruction& instructi
 }
 
 void Scheduler::arrive(Worker& worker, int number, const StreamInstruction& instruction) {
-  DeviceState& device = devices_[static_cast<std::size_t>(number)];
+  DeviceState& device = state(number);
   const CollectiveSite& site = sites_[static_cast<std::size_t>(instruction.site)];
   Rendezvous& meeting = meeting_of(number, instruction);
   meeting.places[static_cast<std::size_t>(site.member_of[static_cast<std::size_t>(number)])] = {
       address(device, instruction.operands.front()), address(device, instruction.results.front())};
-  const int members = static_cast<int>(meeting.devices.size());
+  const int members = static_cast<int>(meeting.here.size());
   // From here on another worker may run this device: nothing of it is touched any more.
   if (meeting.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < members) {
     return leave(1);
   }
   meeting.arrived.store(0, std::memory_order_relaxed);
   live_.fetch_add(members - 1);
-  if (std::exchange(meeting.is_dropped, false)) return complete(worker, meeting);
+  meeting.is_skipped = std::exchange(meeting.is_dropped, false);
+  if (meeting.is_skipped) return end_stage(worker, meeting);
+  open(worker, meeting);
+}
+
+void Scheduler::open(Worker& worker, Rendezvous& meeting) {
   meeting.ticket.store(0, std::memory_order_release);
   if (meeting.segments == 1 || workers_.size() == 1) return take_segments(worker, meeting);
   worker.open.store(&meeting);
@@ -296,7 +309,7 @@ void Scheduler::take_segments(Worker& worker, Rendezvous& meeting) {
   while (!is_last) {
     const std::int64_t segment = meeting.ticket.fetch_add(1, std::memory_order_acq_rel);
     if (segment >= meeting.segments) break;
-    const SegmentWork done = meeting.work->run(segment, meeting.places, meeting.order);
+    const SegmentWork done = meeting.run(segment);
     copied += done.copied;
     for (const SegmentWork::Sent& sent : done.links) {
       const auto device = [&](int member) {
@@ -312,23 +325,33 @@ void Scheduler::take_segments(Worker& worker, Rendezvous& meeting) {
   if (is_profiling_) kind.seconds += seconds_since(start);
   kind.bytes += static_cast<double>(copied);
   worker.tally.sites[static_cast<std::size_t>(meeting.site)].copied += copied;
-  if (is_last) complete(worker, meeting);
+  if (is_last) end_stage(worker, meeting);
+}
+
+void Scheduler::end_stage(Worker& worker, Rendezvous& meeting) {
+  meeting.finished.store(0, std::memory_order_relaxed);
+  if (meeting.stage + 1 < meeting.stages()) return cross(meeting);
+  meeting.stage = 0;
+  meeting.is_skipped = false;
+  complete(worker, meeting);
 }
 
 void Scheduler::complete(Worker& worker, Rendezvous& meeting) {
   const CollectiveSite& site = sites_[static_cast<std::size_t>(meeting.site)];
   const std::int64_t members = static_cast<std::int64_t>(meeting.devices.size());
   const std::int64_t each = meeting.elements.exchange(0, std::memory_order_relaxed) / members;
-  meeting.finished.store(0, std::memory_order_relaxed);
   SiteTally& tally = worker.tally.sites[static_cast<std::size_t>(meeting.site)];
-  ++tally.collectives;
-  if (meeting.devices[static_cast<std::size_t>(meeting.order.front())] == 0) {
-    tally.wire += wire_of(site.kind, Bytes(each * site.element_bytes), members).count();
+  if (meeting.is_counted_here()) {
+    ++tally.collectives;
+    if (meeting.devices[static_cast<std::size_t>(meeting.order.front())] == 0) {
+      tally.wire += wire_of(site.kind, Bytes(each * site.element_bytes), members).count();
+    }
   }
-  worker.tally.kinds[static_cast<std::size_t>(site.counter)].calls += members;
+  worker.tally.kinds[static_cast<std::size_t>(site.counter)].calls +=
+      static_cast<std::int64_t>(meeting.here.size());
   // The members are still: nobody runs them until they are pushed.
-  for (const int device : meeting.devices) ++devices_[static_cast<std::size_t>(device)].counter;
-  push(worker, meeting.devices);
+  for (const int device : meeting.here) ++state(device).counter;
+  push(worker, meeting.here);
 }
 
 void Scheduler::leave(int devices) {
@@ -349,7 +372,7 @@ void Scheduler::fail_with(std::exception_ptr failure) {
 }
 
 std::exception_ptr Scheduler::named(int device, const std::exception_ptr& failure) const {
-  const std::string where = place_name(devices_[static_cast<std::size_t>(device)], device);
+  const std::string where = place_name(state(device), device);
   try {
     std::rethrow_exception(failure);
   } catch (const Error& error) {
@@ -371,12 +394,18 @@ RunFailure Scheduler::deadlock() const {
   std::string names;
   std::size_t waiting = 0;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (is_done(devices_[i]) || static_cast<int>(i) == lost_) continue;
+    const int number = first_device_ + static_cast<int>(i);
+    if (is_done(devices_[i]) || number == lost_) continue;
     if (++waiting > most_named) continue;
-    names += (names.empty() ? "" : ", ") + place_name(devices_[i], static_cast<int>(i));
+    names += (names.empty() ? "" : ", ") + place_name(devices_[i], number);
   }
   if (waiting > most_named) names += " and " + std::to_string(waiting - most_named) + " more";
-  if (lost_ >= 0) return lost(waiting, names);
+  if (lost_ >= 0) {
+    return lost(waiting == 0
+                    ? "; nobody waits for it"
+                    : "; " + std::to_string(waiting) + " of " + std::to_string(devices_.size()) +
+                          " devices wait and never go on: " + names);
+  }
   return RunFailure(
       "deadlock", {},
       std::to_string(waiting) + " of " + std::to_string(devices_.size()) +
@@ -384,12 +413,8 @@ RunFailure Scheduler::deadlock() const {
       "all members of a replica group must reach the same collectives in the same order");
 }
 
-RunFailure Scheduler::lost(std::size_t waiting, const std::string& names) const {
-  const std::string where = place_name(devices_[static_cast<std::size_t>(lost_)], lost_);
-  const std::string others = waiting == 0 ? "; nobody waits for it"
-                                          : "; " + std::to_string(waiting) + " of " +
-                                                std::to_string(devices_.size()) +
-                                                " devices wait and never go on: " + names;
+RunFailure Scheduler::lost(const std::string& others) const {
+  const std::string where = place_name(state(lost_), lost_);
   return RunFailure("device-lost", {}, where + " stopped and does not come back" + others);
 }
 

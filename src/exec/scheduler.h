@@ -5,6 +5,10 @@
 // the newest entry first (its data is still in cache); a worker without work helps with open
 // segments, then takes devices from the others, then spins briefly, then sleeps.
 //
+// With a transport these are the devices of one of several hosts. A collective whose group is on
+// others too crosses between two stages: its members stay live meanwhile, and the transport's
+// thread puts it among the crossed, which any worker takes.
+//
 // `live_` counts devices that are runnable, running or in an open collective. When it reaches zero
 // the run is over: either all devices are done, or those that are not wait for each other.
 
@@ -16,6 +20,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,16 +31,21 @@
 #include "exec/step_observer.h"
 #include "exec/stream.h"
 #include "exec/tally.h"
+#include "exec/transport.h"
 #include "exec/watchdog.h"
 #include "exec/worker_pool.h"
 
 namespace shard {
 
+/// `2.5 s`.
+std::string limit_text(Seconds limit);
+
 class Scheduler {
  public:
-  /// `kinds` is the number of counters that instructions refer to.
+  /// `kinds` is the number of counters that instructions refer to; the devices are numbered from
+  /// `first_device` on.
   Scheduler(WorkerPool& pool, std::vector<DeviceState> devices, std::vector<CollectiveSite> sites,
-            int kinds);
+            int kinds, int first_device = 0);
 
   /// Runs every stream to its end. Throws `RunFailure` `deadlock` when the devices that are left
   /// wait for partners that never come, `device-lost` when they wait for one that stopped,
@@ -47,6 +57,9 @@ class Scheduler {
   /// called with the failure when its worker has not come back `grace` later: nobody can end a
   /// thread from outside.
   void watch(Seconds limit, Seconds grace, std::function<void(const RunFailure&)> given_up);
+  /// Where what crosses goes; an exchange that takes longer than `limit` (0: none) ends the run
+  /// with `host-stuck`. When a run fails the transport is abandoned.
+  void connect(Transport& transport, Seconds limit);
   /// Called from the next run on; empty: nobody looks.
   void observe(StepObserver observer) { observer_ = std::move(observer); }
   /// The fault happens in every run.
@@ -86,6 +99,7 @@ class Scheduler {
   std::optional<int> pop(Worker& worker);
   bool help(Worker& worker);
   bool steal(Worker& worker);
+  bool take_crossed(Worker& worker);
   bool has_work(const Worker& worker) const;
   void idle(Worker& worker);
   void push(Worker& worker, std::span<const int> devices);
@@ -105,18 +119,30 @@ class Scheduler {
   Rendezvous& meeting_of(int device, const StreamInstruction& instruction);
   void arrive(Worker& worker, int device, const StreamInstruction& instruction);
   void take_segments(Worker& worker, Rendezvous& meeting);
+  void open(Worker& worker, Rendezvous& meeting);
+  void end_stage(Worker& worker, Rendezvous& meeting);
+  void cross(Rendezvous& meeting);
+  void note_crossed(Rendezvous& meeting);
   void complete(Worker& worker, Rendezvous& meeting);
   void leave(int devices);
 
+  DeviceState& state(int device) {
+    return devices_[static_cast<std::size_t>(device - first_device_)];
+  }
+  const DeviceState& state(int device) const {
+    return devices_[static_cast<std::size_t>(device - first_device_)];
+  }
   void fail(int device);
+  void fail_late(const Rendezvous& meeting, int host);
   void fail_with(std::exception_ptr failure);
   bool report_stuck(std::size_t worker, Seconds limit);
   std::exception_ptr named(int device, const std::exception_ptr& failure) const;
   RunFailure deadlock() const;
-  RunFailure lost(std::size_t waiting, const std::string& names) const;
+  RunFailure lost(const std::string& others) const;
 
   WorkerPool& pool_;
   std::vector<DeviceState> devices_;
+  int first_device_;
   std::vector<CollectiveSite> sites_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Whereabouts> whereabouts_;  ///< by worker
@@ -130,6 +156,11 @@ class Scheduler {
   std::atomic<bool> is_over_{false};  ///< all done, deadlocked or failed
   std::atomic<int> sleepers_{0};
   std::atomic<std::uint32_t> calls_{0};  ///< raised to wake sleepers
+  Transport* transport_ = nullptr;
+  Seconds crossing_limit_;
+  std::mutex crossed_mutex_;
+  std::vector<Rendezvous*> crossed_;  ///< whose next stage can be done; oldest first
+  std::atomic<int> ready_crossed_{0};
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
   std::optional<Watchdog> watchdog_;  ///< last: it looks at the others

@@ -11,7 +11,6 @@
 #include "exec/scheduler.h"
 
 namespace shard {
-namespace {
 
 std::string limit_text(Seconds limit) {
   std::string text = std::to_string(limit.value);
@@ -20,10 +19,8 @@ std::string limit_text(Seconds limit) {
   return text + " s";
 }
 
-}  // namespace
-
 void Scheduler::inject(const Fault& fault) {
-  SHARD_CHECK(static_cast<std::size_t>(fault.device) < devices_.size(), "a fault has a device");
+  SHARD_CHECK(fault.device >= 0, "a fault has a device");
   fault_.emplace(fault);
 }
 
@@ -47,7 +44,7 @@ void Scheduler::watch(Seconds limit, Seconds grace,
 bool Scheduler::report_stuck(std::size_t worker, Seconds limit) {
   const int number = whereabouts_[worker].device, counter = whereabouts_[worker].counter;
   if (number < 0) return false;  // it came back at this very moment
-  const Stream& stream = *devices_[static_cast<std::size_t>(number)].stream;
+  const Stream& stream = *state(number).stream;
   const std::string& label = stream.instructions[static_cast<std::size_t>(counter)].label;
   fail_with(std::make_exception_ptr(
       RunFailure("device-stuck", {},
@@ -87,13 +84,17 @@ Scheduler::Course Scheduler::come_late(Worker&, int, const StreamInstruction&) {
 
 Scheduler::Course Scheduler::die(Worker&, int number, const StreamInstruction&) {
   lost_ = number;
+  if (transport_ != nullptr) {  // others may wait for this host for ever
+    fail_with(std::make_exception_ptr(lost("")));
+    return Course::none;
+  }
   leave(1);
   return Course::none;
 }
 
 Scheduler::Course Scheduler::flip(Worker& worker, int number,
                                   const StreamInstruction& instruction) {
-  DeviceState& device = devices_[static_cast<std::size_t>(number)];
+  DeviceState& device = state(number);
   compute(worker, number, instruction);
   if (!instruction.results.empty()) {
     const Place& place = instruction.results.front();

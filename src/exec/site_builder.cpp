@@ -64,15 +64,22 @@ std::int64_t elements_from(const Shape& shape, int from) {
 }
 
 /// The members of a group by the hosts that their devices are on.
-MembersByHost members_by_host(const Mesh& mesh, const std::vector<std::int64_t>& group, int hosts) {
+HostedGroup members_and_hosts(const Mesh& mesh, const std::vector<std::int64_t>& group, int hosts) {
   const std::int64_t on_each = mesh.device_count() / hosts;
   std::map<std::int64_t, std::vector<int>> by_host;
   for (std::size_t m = 0; m < group.size(); ++m) {
     by_host[group[m] / on_each].push_back(static_cast<int>(m));
   }
-  MembersByHost members;
-  for (auto& [host, some] : by_host) members.push_back(std::move(some));
-  return members;
+  HostedGroup hosted;
+  for (auto& [host, some] : by_host) {
+    hosted.members.push_back(std::move(some));
+    hosted.numbers.push_back(static_cast<int>(host));
+  }
+  return hosted;
+}
+
+MembersByHost members_by_host(const Mesh& mesh, const std::vector<std::int64_t>& group, int hosts) {
+  return members_and_hosts(mesh, group, hosts).members;
 }
 
 std::shared_ptr<const CollectiveWork> work_of(const CollectiveShape& shape,
@@ -82,6 +89,52 @@ std::shared_ptr<const CollectiveWork> work_of(const CollectiveShape& shape,
     if (auto routed = make_routed_collective(shape, *route, {shape.members, hosts})) return routed;
   }
   return make_collective(shape);
+}
+
+/// Whose operand each member receives, of a permute without a window.
+std::vector<int> sources_in(const Mesh& mesh, const Collective& collective,
+                            const std::vector<std::int64_t>& group) {
+  if (collective.kind != CollectiveKind::collective_permute || collective.window) return {};
+  return sources(mesh, collective, group);
+}
+
+CollectiveSite whole_site(const Mesh& mesh, const Collective& collective,
+                          const std::vector<std::vector<std::int64_t>>& groups,
+                          CollectiveShape shape, int number, const CollectiveChoice& choice) {
+  std::vector<std::shared_ptr<const CollectiveWork>> works;
+  std::vector<int> last_source;
+  MembersByHost last_hosts;
+  for (const std::vector<std::int64_t>& group : groups) {
+    shape.source = sources_in(mesh, collective, group);
+    MembersByHost hosts = members_by_host(mesh, group, choice.hosts);
+    if (!works.empty() && shape.source == last_source &&
+        hosts == last_hosts) {  // groups mostly do the same
+      works.push_back(works.back());
+      continue;
+    }
+    last_source = shape.source;
+    works.push_back(work_of(shape, choice, hosts));
+    last_hosts = std::move(hosts);
+  }
+  return make_site(number, collective.kind, collective_label(mesh, collective), groups,
+                   mesh.device_count(), [&](std::size_t group) { return works[group]; });
+}
+
+CollectiveSite site_part(const Mesh& mesh, const Collective& collective,
+                         const std::vector<std::vector<std::int64_t>>& groups,
+                         CollectiveShape shape, int number, const SitePart& part) {
+  const CollectiveChoice choice{CollectiveAlgorithm::hierarchical, part.hosts};
+  const auto work_of_group = [&](std::size_t number_of_group) {
+    const std::vector<std::int64_t>& group = groups[number_of_group];
+    shape.source = sources_in(mesh, collective, group);
+    HostedGroup hosted = members_and_hosts(mesh, group, part.hosts);
+    if (hosted.numbers.size() == 1) return GroupWork{work_of(shape, choice, hosted.members), {}};
+    const auto self = std::find(hosted.numbers.begin(), hosted.numbers.end(), part.self);
+    hosted.self = static_cast<std::size_t>(self - hosted.numbers.begin());
+    return GroupWork{nullptr, make_hosted_collective(shape, std::move(hosted))};
+  };
+  return make_site_part(number, collective.kind, collective_label(mesh, collective), groups,
+                        mesh.device_count(), part, work_of_group);
 }
 
 }  // namespace
@@ -101,7 +154,8 @@ bool hosts_cut_alike(const Mesh& mesh, const std::vector<AxisRef>& axes, int hos
 }
 
 CollectiveSite build_site(const Mesh& mesh, const Collective& collective, const TensorType& operand,
-                          const TensorType& result, int number, const CollectiveChoice& choice) {
+                          const TensorType& result, int number, const CollectiveChoice& choice,
+                          const std::optional<SitePart>& part) {
   const std::vector<std::vector<std::int64_t>> groups = replica_groups(mesh, collective.axes);
   CollectiveShape shape{collective.kind,
                         collective.reduction,
@@ -112,26 +166,8 @@ CollectiveSite build_site(const Mesh& mesh, const Collective& collective, const 
                         static_cast<int>(product(collective.axes)),
                         {},
                         collective.window};
-  std::vector<std::shared_ptr<const CollectiveWork>> works;
-  std::vector<int> last_source;
-  MembersByHost last_hosts;
-  for (const std::vector<std::int64_t>& group : groups) {
-    if (collective.kind == CollectiveKind::collective_permute && !collective.window) {
-      shape.source = sources(mesh, collective, group);
-    }
-    MembersByHost hosts = members_by_host(mesh, group, choice.hosts);
-    if (!works.empty() && shape.source == last_source &&
-        hosts == last_hosts) {  // groups mostly do the same
-      works.push_back(works.back());
-      continue;
-    }
-    last_source = shape.source;
-    works.push_back(work_of(shape, choice, hosts));
-    last_hosts = std::move(hosts);
-  }
-  CollectiveSite site =
-      make_site(number, collective.kind, collective_label(mesh, collective), groups,
-                mesh.device_count(), [&](std::size_t group) { return works[group]; });
+  CollectiveSite site = part ? site_part(mesh, collective, groups, shape, number, *part)
+                             : whole_site(mesh, collective, groups, shape, number, choice);
   site.axes = mesh_axes(collective);
   site.element_bytes = info(operand.dtype).bytes;
   return site;

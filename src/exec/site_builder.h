@@ -1,6 +1,7 @@
 #pragma once
 // A collective of a Program with its groups on a mesh.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,11 @@ namespace shard {
 /// `all_reduce model`, `all_gather data model:(1)2`.
 std::string collective_label(const Mesh& mesh, const Collective& collective);
 
-/// The site `number` of the collective, done by the chosen algorithm.
+/// The site `number` of the collective, done by the chosen algorithm. With a `part` only what one
+/// of its hosts does of it, by the hierarchical algorithm.
 CollectiveSite build_site(const Mesh& mesh, const Collective& collective, const TensorType& operand,
-                          const TensorType& result, int number,
-                          const CollectiveChoice& choice = {});
+                          const TensorType& result, int number, const CollectiveChoice& choice = {},
+                          const std::optional<SitePart>& part = {});
 
 /// True when hosts cut all groups over `axes` in the same way. Where they do not, sums over groups
 /// of the same values would be taken in different orders and copies would differ.

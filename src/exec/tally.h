@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "exec/packed.h"
+
 namespace shard {
 
 /// Of one kind of instruction.
@@ -57,10 +59,15 @@ struct SiteTally {
   }
 };
 
+/// Of one worker, of all workers of a host, or of all hosts.
 struct WorkerTally {
   std::vector<KindTally> kinds;
   std::vector<SiteTally> sites;
   double waiting = 0;  ///< seconds with nothing runnable
+
+  void put_into(Packer& packer) const;
+  /// Of the same program.
+  static WorkerTally taken_from(Unpacker& packed);
 
   void add(const WorkerTally& other) {
     for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i].add(other.kinds[i]);

@@ -1,0 +1,141 @@
+#include "exec/hosted_collective.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "exec/hosted_reduction.h"
+#include "exec/moving_collective.h"
+
+namespace shard {
+namespace {
+
+/// Bytes are packed for each host in the order of the moves, and unpacked in the same.
+class HostedMoves : public HostedCollective {
+ public:
+  HostedMoves(const CollectiveShape& shape, HostedGroup group)
+      : work_(make_moving_collective(shape)),
+        group_(std::move(group)),
+        host_of_(static_cast<std::size_t>(shape.members)),
+        sent_(group_.numbers.size()),
+        received_(group_.numbers.size()) {
+    for (std::size_t host = 0; host < group_.members.size(); ++host) {
+      for (const int member : group_.members[host]) {
+        host_of_[static_cast<std::size_t>(member)] = host;
+      }
+    }
+    Begins begin(group_.numbers.size());
+    for (std::int64_t segment = 0; segment < work_->segment_count(); ++segment) {
+      begins_.push_back(begin);
+      work_->for_each_move(segment, [&](const Move& move) {
+        if (is_sent(move)) begin[host_of(move.to)].sent += move.count;
+        if (is_received(move)) begin[host_of(move.from)].received += move.count;
+      });
+    }
+    for (std::size_t host = 0; host < begin.size(); ++host) {
+      sent_[host].resize(static_cast<std::size_t>(begin[host].sent));
+      received_[host].resize(static_cast<std::size_t>(begin[host].received));
+    }
+  }
+
+  int stages() const override { return 2; }
+  std::int64_t segment_count() const override { return work_->segment_count(); }
+
+  SegmentWork run(int stage, std::int64_t segment, std::span<const MemberPlace> members) override {
+    Begins at = begins_[static_cast<std::size_t>(segment)];
+    std::int64_t moved = 0;
+    work_->for_each_move(segment, [&](const Move& move) {
+      moved += stage == 0 ? pack(move, members, at) : unpack(move, members, at);
+    });
+    return {stage == 0 ? work_->elements(segment) : 0, 2 * moved};
+  }
+
+  Crossing crossing(int) override {
+    Crossing crossing;
+    for (std::size_t host = 0; host < sent_.size(); ++host) {
+      add_parcel(crossing.sent, host, sent_[host]);
+      add_parcel(crossing.received, host, received_[host]);
+    }
+    return crossing;
+  }
+
+  Bytes kept() const override {
+    std::size_t bytes = 0;
+    for (std::size_t host = 0; host < sent_.size(); ++host) {
+      bytes += sent_[host].size() + received_[host].size();
+    }
+    return Bytes(static_cast<std::int64_t>(bytes));
+  }
+
+ private:
+  /// Where a segment's bytes begin among those of one other host.
+  struct Begin {
+    std::int64_t sent = 0, received = 0;
+  };
+  using Begins = std::vector<Begin>;
+
+  std::size_t host_of(int member) const { return host_of_[static_cast<std::size_t>(member)]; }
+  bool is_here(int member) const { return host_of(member) == group_.self; }
+  bool is_sent(const Move& move) const {
+    return move.from != Move::zeros && is_here(move.from) && !is_here(move.to);
+  }
+  bool is_received(const Move& move) const {
+    return move.from != Move::zeros && !is_here(move.from) && is_here(move.to);
+  }
+
+  /// Packs what goes to other hosts and does what stays on this one.
+  std::int64_t pack(const Move& move, std::span<const MemberPlace> members, Begins& at) {
+    const std::size_t count = static_cast<std::size_t>(move.count);
+    if (move.from == Move::zeros) {
+      if (is_here(move.to)) {
+        std::memset(members[static_cast<std::size_t>(move.to)].result + move.out, 0, count);
+      }
+      return 0;
+    }
+    if (!is_here(move.from)) return 0;
+    const std::byte* const from = members[static_cast<std::size_t>(move.from)].operand + move.in;
+    std::byte* to = nullptr;
+    if (is_here(move.to)) {
+      to = members[static_cast<std::size_t>(move.to)].result + move.out;
+    } else {
+      std::int64_t& begin = at[host_of(move.to)].sent;
+      to = sent_[host_of(move.to)].data() + begin;
+      begin += move.count;
+    }
+    std::memcpy(to, from, count);
+    return move.count;
+  }
+
+  std::int64_t unpack(const Move& move, std::span<const MemberPlace> members, Begins& at) {
+    if (!is_received(move)) return 0;
+    std::int64_t& begin = at[host_of(move.from)].received;
+    std::memcpy(members[static_cast<std::size_t>(move.to)].result + move.out,
+                received_[host_of(move.from)].data() + begin, static_cast<std::size_t>(move.count));
+    begin += move.count;
+    return move.count;
+  }
+
+  void add_parcel(std::vector<Parcel>& parcels, std::size_t host, std::vector<std::byte>& bytes) {
+    if (bytes.empty()) return;
+    parcels.push_back(
+        {group_.numbers[host], bytes.data(), static_cast<std::int64_t>(bytes.size())});
+  }
+
+  std::unique_ptr<const MovingCollective> work_;
+  HostedGroup group_;
+  std::vector<std::size_t> host_of_;                     ///< by member: the place of its host
+  std::vector<Begins> begins_;                           ///< by segment
+  std::vector<std::vector<std::byte>> sent_, received_;  ///< by place of the host
+};
+
+}  // namespace
+
+std::shared_ptr<HostedCollective> make_hosted_collective(const CollectiveShape& shape,
+                                                         HostedGroup group) {
+  SHARD_CHECK(group.numbers.size() > 1, "a hosted group is on several hosts");
+  if (auto reduction = make_hosted_reduction(shape, group)) return reduction;
+  return std::make_shared<HostedMoves>(shape, std::move(group));
+}
+
+}  // namespace shard

@@ -1,0 +1,34 @@
+#pragma once
+// Collectives that only move bytes: each says which bytes of which member's operand go where in
+// whose result.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "exec/collective.h"
+
+namespace shard {
+
+/// Bytes that go from one member's operand to another's result (or its own).
+struct Move {
+  static constexpr int zeros = -1;  ///< as `from`: the bytes become 0
+  int from = 0, to = 0;
+  std::int64_t in = 0, out = 0;  ///< where they begin in the operand and in the result
+  std::int64_t count = 0;
+};
+
+class MovingCollective : public CollectiveWork {
+ public:
+  /// The moves of a segment in an order that the shape alone decides. No two of a collective's
+  /// moves write the same byte.
+  virtual void for_each_move(std::int64_t segment,
+                             const std::function<void(const Move&)>& visit) const = 0;
+  /// `SegmentWork::elements` of a segment.
+  virtual std::int64_t elements(std::int64_t segment) const = 0;
+};
+
+/// An all_to_all or a collective_permute (with or without a window); nothing for other kinds.
+std::unique_ptr<MovingCollective> make_moving_collective(const CollectiveShape& shape);
+
+}  // namespace shard
