@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "shard/axis_atoms.h"
 #include "spmd/axes.h"
+#include "spmd/plain_reduction.h"
 #include "spmd/reshard_search.h"
 #include "spmd/reshard_steps.h"
 
@@ -69,13 +70,14 @@ class CheapestReshard {
   std::optional<ReshardPlan> run() {
     const Axes coarse = coarse_pieces(mesh_, from_, to_, limits_.idle_axes);
     const Axes primes = prime_pieces(coarse);
-    search(coarse);
+    try_plain_reduction(coarse);
+    if (!is_proved()) search(coarse);
     if (limits_.cuts_axes && primes != coarse) {
       // Finer pieces may do better than what was proved of coarse ones.
       lower_bound_ = bytes_to_receive(coarse);
       if (!is_proved()) search(primes);
     }
-    if (!is_proved()) try_compatible();
+    if (!is_proved() && !limits_.below) try_compatible();
     if (best_) best_->lower_bound = std::min(lower_bound_, best_->wire);
     return std::move(best_);
   }
@@ -83,12 +85,26 @@ class CheapestReshard {
  private:
   bool is_proved() const { return best_ && best_->wire <= lower_bound_; }
 
+  void try_plain_reduction(const Axes& pieces) {
+    const ReshardSpace space(global_, from_, to_, pieces);
+    const auto steps = spmd::plain_reduction(space);
+    if (!steps) return;
+    lower_bound_ = Bytes(space.bytes_to_receive(space.start()));
+    keep(weighed(global_, from_, spmd::reshard_steps(space, *steps)));
+  }
+
   void search(const Axes& pieces) {
     const ReshardSpace space(global_, from_, to_, pieces);
     spmd::SearchLimits limits;
     limits.bytes = best_ ? best_->wire.count() - 1 : most_bytes(space);
+    if (limits_.below) limits.bytes = std::min(limits.bytes, limits_.below->count() - 1);
     limits.memory = limits_.memory.count();
     limits.layouts = limits_.layouts;
+    const std::int64_t least = space.bytes_to_receive(space.start());
+    if (least > limits.bytes) {
+      lower_bound_ = std::max(lower_bound_, Bytes(least));
+      return;
+    }
     const spmd::SearchResult found = spmd::cheapest_path(space, limits);
     lower_bound_ = Bytes(std::max(lower_bound_.count(), found.lower_bound));
     if (found.steps) keep(weighed(global_, from_, spmd::reshard_steps(space, *found.steps)));
@@ -106,7 +122,8 @@ class CheapestReshard {
   }
 
   void keep(ReshardPlan plan) {
-    const bool fits = limits_.memory == Bytes(0) || plan.peak <= limits_.memory;
+    const bool fits = (limits_.memory == Bytes(0) || plan.peak <= limits_.memory) &&
+                      (!limits_.below || plan.wire < *limits_.below);
     if (fits && (!best_ || plan.wire < best_->wire)) best_ = std::move(plan);
   }
 

@@ -14,7 +14,8 @@ struct ReshardLimits {
   Bytes memory;                  ///< operand and result of a step together; 0: no limit
   std::int64_t layouts = 1'000;  ///< looked at before settling for a stated bound
   bool idle_axes = true;         ///< mesh axes that neither side has may be used on the way
-  bool cuts_axes = true;  ///< axes may be moved in parts, down to their prime factors
+  bool cuts_axes = true;         ///< axes may be moved in parts, down to their prime factors
+  std::optional<Bytes> below{};  ///< only ways that send less are of interest
 };
 
 struct ReshardPlan {
@@ -29,8 +30,8 @@ struct ReshardPlan {
 /// all_reduce and reduce_scatter over axes that `to` leaves no more unreduced. Of equally cheap
 /// sequences one with few steps. Dims need not divide: pieces are padded, and a dim whose padding
 /// differs between the two sides gets whole on the way. Both closed; what is unreduced in `to` is
-/// so in `from`. Nothing when the memory does not suffice. Never more bytes than `plan_reshard`,
-/// which is asked where the search gave up.
+/// so in `from`. Nothing when the memory does not suffice, or when nothing is found below what was
+/// asked for. Never more bytes than `plan_reshard`, which is asked where the search gave up.
 std::optional<ReshardPlan> cheapest_reshard(const Mesh& mesh, const TensorType& global,
                                             const Sharding& from, const Sharding& to,
                                             const ReshardLimits& limits = {});

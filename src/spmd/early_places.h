@@ -2,7 +2,7 @@
 // Collectives that come right behind what they read, wherever they were asked for: a sum is of no
 // use to anybody before it is reduced, and takes more room.
 
-#include <set>
+#include <unordered_set>
 
 #include "spmd/program.h"
 
@@ -17,7 +17,7 @@ class EarlyPlaces {
   void place(Body& body) const;
 
  private:
-  std::set<BufferId> results_;
+  std::unordered_set<BufferId> results_;
 };
 
 }  // namespace shard::spmd

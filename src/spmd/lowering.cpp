@@ -40,22 +40,15 @@ Form form_of(Sharding sharding, BufferId buffer) {
 
 class Lowering {
  public:
-  Lowering(const ShardedGraph& source, PartitionMode mode)
-      : source_(source),
-        graph_(source.graph),
+  Lowering(LoweringFacts& facts, PartitionMode mode)
+      : source_(facts.sharded),
+        graph_(source_.graph),
         is_lazy_(mode == PartitionMode::cheapest),
-        forms_(source.graph, is_lazy_),
-        loops_(source.graph, forms_),
-        reshards_(source.mesh),
-        write_(source),
-        choice_(source.graph, shardings_, forms_, loops_, reshards_, write_) {
-    shardings_.reserve(source.shardings.size());
-    for (const Sharding& sharding : source.shardings) shardings_.push_back(canonical(sharding));
-    for (std::size_t i = 0; i < graph_.values.size(); ++i) {
-      SHARD_CHECK(divides_evenly(graph_.values[i].type.shape, shardings_[i]),
-                  "shardings are even when a graph is partitioned");
-    }
-  }
+        facts_(facts),
+        forms_(graph_, is_lazy_),
+        loops_(graph_, forms_),
+        write_(source_),
+        choice_(graph_, facts.values, facts.ops, forms_, loops_, facts.reshards) {}
 
   Program run() {
     for (const GraphInput& input : graph_.inputs) add_input(input);
@@ -66,7 +59,7 @@ class Lowering {
   }
 
  private:
-  const Sharding& declared(ValueId value) const { return shardings_[index_of(value)]; }
+  const Sharding& declared(ValueId value) const { return facts_.values.declared(value); }
 
   void add_input(const GraphInput& input) {
     const BufferId buffer = write_.new_buffer(input.value, declared(input.value), input.path);
@@ -146,24 +139,24 @@ class Lowering {
   }
 
   void lower_op(NodeId id) {
-    const Node& node = graph_.node(id);
-    const FactorRule rule = rule_of(graph_, node);
-    const OpWay way = is_lazy_ ? choice_.cheapest(node, rule) : choice_.compatible(node, rule);
-    std::vector<Form> made = emit_op(id, rule, way);
-    for (std::size_t i = 0; i < node.results.size(); ++i) finish(node.results[i], made[i]);
+    const Way way = is_lazy_ ? choice_.cheapest(id) : choice_.compatible(id);
+    std::vector<Form> made = emit_op(id, *way);
+    const std::vector<ValueId>& results = graph_.node(id).results;
+    for (std::size_t i = 0; i < results.size(); ++i) finish(results[i], std::move(made[i]));
   }
 
-  /// The op and what it needs; its results as they come out. `rule` is the op's own.
-  std::vector<Form> emit_op(NodeId id, const FactorRule& rule, const OpWay& way) {
+  /// The op and what it needs; its results as they come out.
+  std::vector<Form> emit_op(NodeId id, const OpWay& way) {
     const Node& node = graph_.node(id);
-    const FactorRule used = OpChoice::rule_of_way(node, rule, way.form);
+    const FactorRule& rule = facts_.ops.of(id).rule_of(way);
     Form made = form_of({}, BufferId::none);
     made.node = id;
     made.reason = ReasonOf::result;
-    made.reduction = used.reduction;
-    made.label = reduced_labels(graph_, node, used, way.common);
+    made.reduction = rule.reduction;
+    made.label = reduced_labels(graph_, node, rule, way.common);
     if (!way.sums.empty()) pass_on(node, way, made);
     std::vector<BufferId> operands;
+    operands.reserve(node.operands.size());
     for (std::size_t i = 0; i < node.operands.size(); ++i)
       operands.push_back(use(node.operands[i], way.operand(i), ReasonOf::operand, id));
     const std::vector<BufferId> results = OpWriter(graph_, write_, id).run(way, operands);
@@ -226,7 +219,8 @@ class Lowering {
       loop.results.push_back(made[i].buffer);
     }
     write_.emit(std::move(loop));
-    for (std::size_t i = 0; i < node.results.size(); ++i) finish(node.results[i], made[i]);
+    for (std::size_t i = 0; i < node.results.size(); ++i)
+      finish(node.results[i], std::move(made[i]));
   }
 
   /// Lowers the region into a body of its own; the loop's results, their buffers still missing.
@@ -288,12 +282,12 @@ class Lowering {
   /// sharding, and later uses find both.
   void finish(ValueId value, Form made) {
     if (is_lazy_) return forms_.add(value, std::move(made));
-    made = reduced(value, made);
+    if (!made.sharding.unreduced.empty()) made = reduced(value, std::move(made));
     if (made.sharding == declared(value)) return forms_.add(value, std::move(made));
-    const std::vector<ReshardStep> steps =
-        plan_reshard(source_.mesh, graph_.value(value).type, made.sharding, declared(value));
+    const ReshardPlan& plan =
+        facts_.reshards.compatible(graph_.value(value).type, made.sharding, declared(value));
     Form own = made;
-    own.buffer = reshard(value, made, steps, declared(value), made.reason, made.node);
+    own.buffer = reshard(value, made, plan.steps, declared(value), made.reason, made.node);
     own.sharding = declared(value);
     forms_.add(value, std::move(own));
     forms_.add(value, std::move(made));
@@ -338,9 +332,9 @@ class Lowering {
   /// From the value's own sharding, the way Shardy goes.
   BufferId use_own(ValueId value, const Sharding& wanted, ReasonOf reason, NodeId user) {
     const Form own = forms_.of(value).front();
-    const std::vector<ReshardStep> steps =
-        plan_reshard(source_.mesh, graph_.value(value).type, own.sharding, wanted);
-    const BufferId buffer = reshard(value, own, steps, wanted, reason, user);
+    const ReshardPlan& plan =
+        facts_.reshards.compatible(graph_.value(value).type, own.sharding, wanted);
+    const BufferId buffer = reshard(value, own, plan.steps, wanted, reason, user);
     forms_.add(value, form_of(wanted, buffer));
     return buffer;
   }
@@ -352,7 +346,7 @@ class Lowering {
     const Form* source = nullptr;
     const ReshardPlan* plan = nullptr;
     for (const Form& form : forms_.of(value)) {
-      const ReshardPlan* const way = reshards_.way(type, form.sharding, wanted);
+      const ReshardPlan* const way = facts_.reshards.way(type, form.sharding, wanted);
       if (way == nullptr || (plan != nullptr && way->wire >= plan->wire)) continue;
       source = &form;
       plan = way;
@@ -390,10 +384,9 @@ class Lowering {
                         node.op != Op::optimization_barrier && wanted.unreduced.empty() &&
                         node.iteration == graph_.node(user).iteration;
     if (!can_be) return std::nullopt;
-    const FactorRule rule = rule_of(graph_, node);
-    const std::optional<OpWay> way = choice_.again(node, rule, wanted, limit);
-    if (!way) return std::nullopt;
-    Form form = emit_op(id, rule, *way).front();
+    const Way way = choice_.again(id, wanted, limit);
+    if (way == nullptr) return std::nullopt;
+    Form form = emit_op(id, *way).front();
     forms_.add(origin, form);
     return form.buffer;
   }
@@ -458,19 +451,19 @@ class Lowering {
   const ShardedGraph& source_;
   const Graph& graph_;
   bool is_lazy_;
-  std::vector<Sharding> shardings_;
+  LoweringFacts& facts_;
   Forms forms_;
   LoopFrames loops_;
-  ReshardChoice reshards_;
   ProgramWriter write_;
   OpChoice choice_;
 };
 
 }  // namespace
 
-Program lower(const ShardedGraph& sharded, PartitionMode mode) {
-  return Lowering(sharded, mode).run();
-}
+LoweringFacts::LoweringFacts(const ShardedGraph& of)
+    : sharded(of), values(of), ops(of.graph, values, of.mesh), reshards(of.mesh) {}
+
+Program lower(LoweringFacts& facts, PartitionMode mode) { return Lowering(facts, mode).run(); }
 
 TensorType local_type(const TensorType& global, const Sharding& sharding) {
   return {global.dtype, local_shape(global.shape, sharding)};

@@ -4,14 +4,30 @@
 // once and has no place yet.
 
 #include "shard/sharded_graph.h"
+#include "spmd/op_kinds.h"
 #include "spmd/partition_mode.h"
 #include "spmd/program.h"
+#include "spmd/reshard_choice.h"
+#include "spmd/value_kinds.h"
 
 namespace shard::spmd {
 
+/// What is worked out of a sharded graph once, however often it is lowered.
+struct LoweringFacts {
+  /// `of` must outlive this.
+  explicit LoweringFacts(const ShardedGraph& of);
+  LoweringFacts(const LoweringFacts&) = delete;
+  LoweringFacts& operator=(const LoweringFacts&) = delete;
+
+  const ShardedGraph& sharded;
+  ValueKinds values;
+  OpKinds ops;
+  ReshardChoice reshards;
+};
+
 /// A `repeat` becomes a loop whose carries have the sharding of the body's parameters; slices and
 /// stacked outputs keep the leading dim whole. Equal reshards are made once.
-Program lower(const ShardedGraph& sharded, PartitionMode mode);
+Program lower(LoweringFacts& facts, PartitionMode mode);
 
 /// The program's arrays of one element type, split: what one device holds.
 TensorType local_type(const TensorType& global, const Sharding& sharding);

@@ -31,6 +31,7 @@ std::string value_name(const Graph& graph, ValueId value, NodeId id) {
 std::string reduced_labels(const Graph& graph, const Node& node, const FactorRule& rule,
                            const CommonFactors& common) {
   std::string labels;
+  if (common.reduced.empty()) return labels;
   for (std::size_t factor = 0; factor < rule.factors.size(); ++factor) {
     if (rule.factors[factor].kind != FactorKind::reduction || common.factors[factor].empty())
       continue;

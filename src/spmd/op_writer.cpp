@@ -19,7 +19,11 @@ std::vector<BufferId> OpWriter::plainly(const OpWay& way, const std::vector<Buff
         write_.new_buffer(node_.results[i], way.result(operands.size() + i), result_name(way, i)));
   }
   std::vector<BufferId> results = instruction.results;
-  write_.localize(instruction, way.common);
+  if (way.local) {
+    instruction.attributes = *way.local;
+  } else {
+    write_.localize(instruction, way.common);
+  }
   write_.emit(std::move(instruction));
   return results;
 }

@@ -7,25 +7,27 @@
 namespace shard {
 namespace {
 
-Program lowered(const ShardedGraph& sharded, PartitionMode mode) {
-  Program program = spmd::lower(sharded, mode);
+Program lowered(spmd::LoweringFacts& facts, PartitionMode mode) {
+  Program program = spmd::lower(facts, mode);
   spmd::simplify(program);
   return program;
 }
 
 /// Choosing op by op may lose in the end, so the other way is weighed too.
-Program cheapest(const ShardedGraph& sharded) {
-  Program compatible = lowered(sharded, PartitionMode::compatible);
+Program cheapest(spmd::LoweringFacts& facts) {
+  Program compatible = lowered(facts, PartitionMode::compatible);
   const Bytes most = wire_of(compatible);
   if (most == Bytes(0)) return compatible;
-  Program program = lowered(sharded, PartitionMode::cheapest);
-  return wire_of(program) < most ? program : compatible;
+  Program program = lowered(facts, PartitionMode::cheapest);
+  if (wire_of(program) < most) return program;
+  return compatible;
 }
 
 }  // namespace
 
 Program partition(const ShardedGraph& sharded, PartitionMode mode) {
-  Program program = mode == PartitionMode::cheapest ? cheapest(sharded) : lowered(sharded, mode);
+  spmd::LoweringFacts facts(sharded);
+  Program program = mode == PartitionMode::cheapest ? cheapest(facts) : lowered(facts, mode);
   spmd::schedule_updates(program);
   spmd::share_places(program);
   spmd::renumber(program);

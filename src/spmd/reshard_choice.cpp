@@ -1,6 +1,7 @@
 #include "spmd/reshard_choice.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "shard/axes.h"
 #include "spmd/axes.h"
@@ -16,20 +17,6 @@ bool has_sums(const Sharding& sharding, const Axes& axes) {
     return std::any_of(sharding.unreduced.begin(), sharding.unreduced.end(),
                        [&](const AxisRef& one) { return contains(one, axis); });
   });
-}
-
-void add_to_key(std::string& key, const Axes& axes) {
-  for (const AxisRef& axis : axes) {
-    for (const std::int64_t number :
-         {static_cast<std::int64_t>(axis.axis), axis.pre_size, axis.size})
-      key += std::to_string(number) + ",";
-  }
-  key += '|';
-}
-
-void add_to_key(std::string& key, const Sharding& sharding) {
-  for (const DimSharding& dim : sharding.dims) add_to_key(key, dim.axes);
-  add_to_key(key, sharding.unreduced);
 }
 
 /// Gathers, slices and sums in place: no sequence sends less than such a step alone.
@@ -49,25 +36,44 @@ bool is_obvious(const Sharding& from, const Sharding& to) {
 
 }  // namespace
 
+const std::string& ReshardChoice::key_of(const TensorType& type, const Sharding& from,
+                                         const Sharding& to) {
+  key_.clear();
+  key_.add(type);
+  key_.add(from);
+  key_.add(to);
+  return key_.text();
+}
+
+const ReshardPlan& ReshardChoice::compatible(const TensorType& type, const Sharding& from,
+                                             const Sharding& to) {
+  const std::string& key = key_of(type, from, to);
+  const auto found = compatible_.find(key);
+  if (found != compatible_.end()) return found->second;
+  ReshardPlan plan = weighed(type, from, plan_reshard(mesh_, type, from, to));
+  return compatible_.emplace(key, std::move(plan)).first->second;
+}
+
 const ReshardPlan* ReshardChoice::way(const TensorType& type, const Sharding& from,
                                       const Sharding& to) {
-  std::string key = to_string(type);
-  add_to_key(key, from);
-  add_to_key(key, to);
-  auto found = plans_.find(key);
-  if (found == plans_.end()) found = plans_.emplace(std::move(key), plan(type, from, to)).first;
+  auto found = cheapest_.find(key_of(type, from, to));
+  if (found == cheapest_.end()) {
+    std::optional<ReshardPlan> made = plan(type, from, to);
+    found = cheapest_.emplace(key_of(type, from, to), std::move(made)).first;
+  }
   return found->second ? &*found->second : nullptr;
 }
 
 std::optional<ReshardPlan> ReshardChoice::plan(const TensorType& type, const Sharding& from,
-                                               const Sharding& to) const {
+                                               const Sharding& to) {
   if (!has_sums(from, to.unreduced)) return std::nullopt;
-  const ReshardLimits limits{Bytes(0), most_layouts_per_way, false, false};
+  ReshardLimits limits{Bytes(0), most_layouts_per_way, false, false};
   if (!to.unreduced.empty()) return cheapest_reshard(mesh_, type, from, to, limits);
-  ReshardPlan plain = weighed(type, from, plan_reshard(mesh_, type, from, to));
+  const ReshardPlan& plain = compatible(type, from, to);
   if (is_obvious(from, to)) return plain;
+  limits.below = plain.wire;
   std::optional<ReshardPlan> best = cheapest_reshard(mesh_, type, from, to, limits);
-  return best && best->wire < plain.wire ? best : std::optional(std::move(plain));
+  return best ? best : std::optional(plain);
 }
 
 }  // namespace shard::spmd

@@ -276,12 +276,26 @@ std::vector<Layout> ReshardSpace::rearranged(const Layout& kinds) const {
   return found;
 }
 
+/// A sum over `parts` is cut by all pieces that are left, at the most, when it is reduced. What a
+/// device then has of it, it need not receive any more.
+std::int64_t ReshardSpace::bytes_to_reduce(const Layout& layout, std::int64_t parts) const {
+  std::int64_t cuts = 1;
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    const auto letter = static_cast<char>(first_piece + static_cast<int>(i));
+    if (layout.find(letter) == Layout::npos && unused_.find(letter) == std::string::npos)
+      cuts *= size(letter);
+  }
+  const std::int64_t held = local_bytes(layout) / cuts, own = held / parts;
+  return held - own + std::max<std::int64_t>(local_bytes(goal_) - own, 0);
+}
+
 /// On the devices whose piece is the last of where the layouts part and of which the goal is the
 /// first, the two have nothing in common.
 std::int64_t ReshardSpace::bytes_to_receive(const Layout& layout) const {
   if (!is_even_) return 0;
   const std::int64_t wanted = local_bytes(goal_);
-  if (sums_begin(layout) < layout.size()) return wanted;
+  const std::size_t sums = sums_begin(layout);
+  if (sums < layout.size()) return bytes_to_reduce(layout, product_of(layout, sums, layout.size()));
   std::int64_t beyond = 1;
   for (int dim = 0; dim < rank_; ++dim) {
     auto [at, end] = dim_range(layout, dim);

@@ -74,6 +74,7 @@ class ReshardSpace {
 
   Layout layout_of(const Sharding& sharding, char padding) const;
   bool has_two_paddings(int dim) const;
+  std::int64_t bytes_to_reduce(const Layout& layout, std::int64_t parts) const;
   void choose_paddings(const Sharding& from, const Sharding& to);
   void number_kinds();
 

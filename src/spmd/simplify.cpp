@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "base/check.h"
 #include "spmd/axes.h"
@@ -107,10 +108,11 @@ class Simplifier {
   void fuse(Body& body) {
     const Readers known = readers(body);
     std::vector<Instruction> kept;
+    kept.reserve(body.instructions.size());
     std::vector<bool> is_fused(body.instructions.size());
     for (std::size_t i = 0; i < body.instructions.size(); ++i) {
       if (is_fused[i]) continue;
-      const Instruction& instruction = body.instructions[i];
+      Instruction& instruction = body.instructions[i];
       std::vector<Piece> pieces;
       std::vector<int> slices;
       if (is_collective(instruction, CollectiveKind::all_reduce)) {
@@ -121,7 +123,7 @@ class Simplifier {
         pieces = scattered(instruction.collective->axes, collectives);
       }
       if (pieces.empty()) {
-        kept.push_back(instruction);
+        kept.push_back(std::move(instruction));
         continue;
       }
       for (const int at : slices) is_fused[static_cast<std::size_t>(at)] = true;

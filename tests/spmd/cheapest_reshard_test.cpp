@@ -100,6 +100,39 @@ TEST_CASE("a sum is scattered where it ends up and reduced where it stays whole"
         "wire 256 peak 320 at least 256\n");
 }
 
+TEST_CASE("a sum on large axes is cut by the pieces that the goal has without a search") {
+  const Mesh mesh = mesh_of_sizes({{"data", 16}, {"fsdp", 128}, {"tensor", 8}});
+  const ReshardLimits limits{Bytes(0), 0, false, false};  // no layout may be looked at
+  const auto plan_sum = [&](const Shape& shape, const std::string& from, const Axes& sums,
+                            const std::string& to) {
+    return plan_text(
+        mesh, cheapest_reshard(mesh, {DType::f32, shape}, with_sum(read_sharding(mesh, from), sums),
+                               read_sharding(mesh, to), limits));
+  };
+  CHECK(plan_sum({16384, 128, 128}, "[{}, {tensor}, {}]", {mesh.full(0), mesh.full(1)},
+                 "[{fsdp}, {tensor}, {}]") ==
+        "reduce_scatter {fsdp} dim 0 wire 133169152 -> [{fsdp}, {tensor}, {}] of 128,16,128\n"
+        "all_reduce {data} wire 1966080 -> [{fsdp}, {tensor}, {}] of 128,16,128\n"
+        "wire 135135232 peak 135266304 at least 135135232\n");
+  CHECK(plan_sum({2048, 8192, 16384}, "[{}, {}, {}]", {mesh.full(2)}, "[{data, fsdp}, {}, {}]") ==
+        "all_slice {data, fsdp} dim 0 wire 0 -> [{data, fsdp}, {}, {}] of 1,8192,16384\n"
+        "all_reduce {tensor} wire 939524096 -> [{data, fsdp}, {}, {}] of 1,8192,16384\n"
+        "wire 939524096 peak 1100048498688 at least 939524096\n");
+}
+
+TEST_CASE("a way that is known is answered by nothing where none sends less") {
+  const Mesh mesh = mesh_of_sizes({{"x", 2}, {"y", 4}});
+  const TensorType type{DType::f32, {8, 8}};
+  const Sharding from = read_sharding(mesh, "[{x}, {}]"), to = read_sharding(mesh, "[{}, {x}]");
+  const std::optional<ReshardPlan> best = cheapest_reshard(mesh, type, from, to);
+  REQUIRE(best.has_value());
+  ReshardLimits limits;
+  limits.below = best->wire;
+  CHECK_FALSE(cheapest_reshard(mesh, type, from, to, limits).has_value());
+  limits.below = best->wire + Bytes(1);
+  CHECK(plan_text(mesh, cheapest_reshard(mesh, type, from, to, limits)) == plan_text(mesh, best));
+}
+
 TEST_CASE("a memory limit takes another way or says that there is none") {
   const Mesh mesh = mesh_of_sizes({{"x", 2}, {"y", 4}});
   CHECK(plan(mesh, {8, 8}, "[{x}, {}]", "[{}, {x}]", {Bytes(256)}) ==

@@ -1,0 +1,65 @@
+#pragma once
+// Ops that are alike, and what is worked out of each kind once: its rule, and the ways to compute
+// it that depend on nothing else.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "spmd/op_way.h"
+#include "spmd/value_kinds.h"
+
+namespace shard::spmd {
+
+struct OpTensors {
+  std::vector<Shape> shapes;  ///< operands, then results
+  std::vector<AxesPerDim> axes;
+};
+
+struct OpKind {
+  FactorRule rule;                    ///< the op's own
+  FactorRule plain_rule;              ///< of ways without a form: what must be whole has no axes
+  const PartsForm* form = nullptr;    ///< where the op has one
+  std::optional<FactorRule> in_form;  ///< the rule of ways with that form
+  OpTensors tensors;                  ///< as they are declared
+  Way plain;                          ///< on the axes on which Shardy settles
+  Way parts;                          ///< the same in parts; nullptr: impossible, or no other
+
+  const FactorRule& rule_of(const OpWay& way) const { return way.form ? *in_form : plain_rule; }
+};
+
+/// Nodes are of one kind when op, attributes and the kinds of operands and results are equal.
+class OpKinds {
+ public:
+  /// All must outlive this.
+  OpKinds(const Graph& graph, const ValueKinds& values, const Mesh& mesh);
+
+  /// Of a node with a rule and without a region. Valid as long as this lives.
+  const OpKind& of(NodeId id);
+  /// All ways that leave some tensor as it is, plainly and in parts.
+  const std::vector<Way>& candidates(NodeId id);
+
+ private:
+  struct Kind {
+    const Attributes* attributes = nullptr;
+    OpKind facts;
+    std::optional<std::vector<Way>> candidates;
+  };
+
+  Kind& kind(NodeId id);
+  std::unique_ptr<Kind> make(const Node& node);
+  Way plain_way(const Node& node, const OpKind& kind) const;
+  Way in_parts(const Node& node, const OpKind& kind, CommonFactors common);
+  std::vector<Way> find_candidates(const Node& node, const OpKind& kind);
+
+  const Graph& graph_;
+  const ValueKinds& values_;
+  Program scratch_;  ///< where forms are tried out
+  std::vector<Kind*> by_node_;
+  std::unordered_map<std::string, std::vector<std::unique_ptr<Kind>>> kinds_;
+};
+
+}  // namespace shard::spmd
