@@ -192,6 +192,13 @@ constexpr OptionRow all_rows[] = {
     {"--threads-per-device", "",
      "one thread for each device, for debugging: slower, and every result must be the same", run_bit,
      [](Options& o, const std::string&) { o.has_thread_per_device = true; }},
+    {"--backend", "threads|mpi",
+     "what the devices run on: threads of this process (default), or those of all the processes that "
+     "mpirun or srun started, one on each host",
+     run_bit,
+     [](Options& o, const std::string& v) {
+       o.backend = word_of("--backend", v, {"threads", "mpi"}) == 1 ? Backend::mpi : Backend::threads;
+     }},
     {"--collectives", "owner|ring|tree|halving|hierarchical",
      "how reductions and gathers are done: in shared memory by whoever owns a segment (default), or "
      "by messages as links carry them, which are counted",
@@ -199,6 +206,7 @@ constexpr OptionRow all_rows[] = {
      [](Options& o, const std::string& v) {
        o.collectives.algorithm =
            static_cast<CollectiveAlgorithm>(word_of("--collectives", v, algorithm_names()));
+       o.has_algorithm = true;
      }},
     {"--hosts", "N",
      "hosts that the devices are divided over, in order, for --collectives hierarchical (default 1)",

@@ -18,6 +18,7 @@
 namespace shard {
 
 enum class Format { text, json, markdown, junit, sarif };
+enum class Backend { threads, mpi };
 enum class ColorChoice { automatic, always, never };
 
 struct Options {
@@ -66,7 +67,9 @@ struct Options {
 
   int workers = 0;         ///< 0: one per core allowed
   bool has_thread_per_device = false;
+  Backend backend = Backend::threads;
   CollectiveChoice collectives;
+  bool has_algorithm = false;  ///< --collectives was given
   std::int64_t seed = -1;  ///< -1: the model's
   int runs = 7;
   int steps = 10;

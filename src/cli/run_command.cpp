@@ -10,12 +10,14 @@
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/fault_option.h"
+#include "cli/host_team.h"
 #include "cli/layout.h"
 #include "cli/pipeline.h"
 #include "cli/run_function.h"
 #include "cli/stages.h"
 #include "report/json.h"
 #include "report/run_text.h"
+#include "report/sections.h"
 
 namespace shard {
 namespace {
@@ -56,16 +58,18 @@ std::vector<Task> tasks_of(const Plan& plan, const Options& options) {
 }
 
 /// A worker that does not come back cannot be ended from outside; the process can.
-ClusterOptions cluster_options_of(const Options& options, const Sources& sources) {
+ClusterOptions cluster_options_of(const Options& options, const Sources& sources,
+                                  Transport* transport) {
   ClusterOptions made;
   made.has_thread_per_device = options.has_thread_per_device;
   made.workers = options.workers;
-  made.collectives = options.collectives;
   made.fault = options.fault;
   made.timeout = options.timeout;
-  made.given_up = [&sources](const RunFailure& failure) {
+  made.transport = transport;
+  made.given_up = [&sources, transport](const RunFailure& failure) {
     std::string text;
     for (const Diagnostic& one : failure.diagnostics()) text += render(one, sources);
+    if (transport != nullptr) transport->fail(text, 1);
     write_fully(STDERR_FILENO, text);
     _exit(1);
   };
@@ -96,46 +100,90 @@ void check_hosts(const Options& options) {
               "only --collectives hierarchical does");
 }
 
-RunReport run_plan(const Plan& plan, const Options& options, const ClusterOptions& cluster_options,
-                   Progress& progress) {
+/// What the options say of collectives, with the hosts that there are.
+CollectiveChoice collectives_of(const Options& options, const HostTeam& team) {
+  const CollectiveChoice& choice = options.collectives;
+  if (team.transport() == nullptr) {
+    check_hosts(options);
+    return choice;
+  }
+  if (options.has_algorithm && choice.algorithm != CollectiveAlgorithm::hierarchical) {
+    throw Error("usage", {"--collectives"},
+                "--backend mpi has no collectives by " + std::string(to_string(choice.algorithm)),
+                "it does them hierarchically: within each host, across hosts, within each host");
+  }
+  if (choice.hosts != 1 && choice.hosts != team.hosts()) {
+    throw Error("usage", {"--hosts"},
+                "there are " + counted(team.hosts(), "MPI rank") + ", and each is a host",
+                "leave it out");
+  }
+  return {CollectiveAlgorithm::hierarchical, team.hosts()};
+}
+
+void check_run(const Plan& plan, const Options& options) {
   check_threads(options, plan.mesh.device_count());
-  check_hosts(options);
   if (options.fault) check_fault(*options.fault, plan.mesh.device_count());
-  RunReport report;
-  report.plan = &plan;
-  report.fault = options.fault;
-  report.collectives = options.collectives;
-  report.seed = options.seed >= 0 ? options.seed : plan.seed;
+}
+
+/// Runs all tasks into `report`; an exit code when that is refused before a task.
+std::optional<int> run_tasks(const Plan& plan, const Options& options, const HostTeam& team,
+                             const ClusterOptions& cluster_options, Progress& progress,
+                             RunReport& report) {
   std::optional<RunArrays> arrays;
   for (const Task& task : tasks_of(plan, options)) {
     // The cluster first: it refuses what does not fit before anything large is allocated.
-    Cluster cluster(task.function->program, cluster_options);
-    progress.say("initial values");
-    if (!arrays) arrays = make_arrays(plan, options, report.seed);
-    FunctionOutcome outcome = run_function(cluster, *task.function, task.title, *arrays,
-                                           task.compared_steps, options, progress);
-    dump_arrays(options, "state", outcome.state);
-    dump_arrays(options, task.function->sharded.graph.name, outcome.results);
-    report.workers = cluster.workers();
-    report.functions.push_back(std::move(outcome.run));
+    std::optional<Cluster> cluster;
+    const std::optional<int> refused = team.together([&] {
+      cluster.emplace(task.function->program, cluster_options);
+      progress.say("initial values");
+      if (!arrays) arrays = make_arrays(plan, options, report.seed);
+    });
+    if (refused) return refused;
+    team.bound([&] {
+      FunctionOutcome outcome = run_function(*cluster, *task.function, task.title, *arrays,
+                                             task.compared_steps, options, progress);
+      dump_arrays(options, "state", outcome.state);
+      dump_arrays(options, task.function->sharded.graph.name, outcome.results);
+      report.workers = outcome.run.counters.workers;
+      report.functions.push_back(std::move(outcome.run));
+    });
   }
-  return report;
+  return std::nullopt;
 }
 
 }  // namespace
 
-int run_command(const Options& options, Sources& sources) {
-  const ModelInput model = read_model_input(options.arguments[0], options, sources);
-  require_program(model, "run");
-  const RulesConfig rules = read_rules_input(options.arguments[1], options, sources);
-  const Plan plan = make_plan(model, rules, options, false);
-  check_destinations(plan, options);
+int run_command(const Options& given, Sources& sources) {
+  const HostTeam team(given, sources);
+  const Options options = team.own(given);
+  std::optional<Plan> plan;
+  RunReport report;
+  const std::optional<int> refused = team.together([&] {
+    const ModelInput model = read_model_input(options.arguments[0], options, sources);
+    require_program(model, "run");
+    const RulesConfig rules = read_rules_input(options.arguments[1], options, sources);
+    plan = make_plan(model, rules, options, false);
+    check_destinations(*plan, options);
+    report.collectives = collectives_of(options, team);
+    check_run(*plan, options);
+  });
+  if (refused) return *refused;
+  report.plan = &*plan;
+  report.fault = options.fault;
+  report.seed = options.seed >= 0 ? options.seed : plan->seed;
+  if (team.transport() != nullptr) report.network = team.transport()->description();
+  ClusterOptions cluster_options = cluster_options_of(options, sources, team.transport());
+  cluster_options.collectives = report.collectives;
   Progress progress(options);
-  const RunReport report = run_plan(plan, options, cluster_options_of(options, sources), progress);
+  if (const auto code = run_tasks(*plan, options, team, cluster_options, progress, report)) {
+    return *code;
+  }
   progress.clear();
-  write_answer(options, options.format == Format::json ? run_json(report)
-                                                       : run_text(report, layout_of(options)));
-  return report.is_ok() ? 0 : 1;
+  team.bound([&] {
+    write_answer(options, options.format == Format::json ? run_json(report)
+                                                         : run_text(report, layout_of(options)));
+  });
+  return team.agreed(report.is_ok() ? 0 : 1);
 }
 
 }  // namespace shard

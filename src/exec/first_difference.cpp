@@ -5,11 +5,13 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
 #include "exec/element.h"
 #include "exec/index_text.h"
+#include "exec/packed.h"
 #include "exec/places.h"
 #include "exec/reference.h"
 #include "exec/shard_layout.h"
@@ -152,6 +154,30 @@ class Comparer {
     }
   }
 
+  /// What this host's devices have, for `hear`.
+  std::vector<std::byte> told(const HostDevices& here) const {
+    Packer packer;
+    for (const std::vector<Found>& found : found_) {
+      packer.put_all(std::span(found).subspan(static_cast<std::size_t>(here.first),
+                                              static_cast<std::size_t>(here.count)));
+    }
+    return std::move(packer).bytes();
+  }
+
+  /// What all hosts' devices have; each host has as many.
+  void hear(const std::vector<std::vector<std::byte>>& by_host) {
+    std::size_t device = 0, count = 0;
+    for (const std::vector<std::byte>& bytes : by_host) {
+      Unpacker told_by(bytes);
+      for (std::vector<Found>& found : found_) {
+        const std::vector<Found> part = told_by.take_all<Found>();
+        count = part.size();
+        std::copy(part.begin(), part.end(), found.begin() + static_cast<std::ptrdiff_t>(device));
+      }
+      device += count;
+    }
+  }
+
   /// The first that differs clearly, or else the first that differs.
   std::optional<FirstDifference> first() const {
     for (const bool must_be_clear : {true, false}) {
@@ -267,6 +293,7 @@ std::optional<FirstDifference> first_difference(Cluster& cluster, const Graph& g
   cluster.run_observed([&](int device, int position, const std::byte* base) {
     comparer.look(device, position, base);
   });
+  comparer.hear(cluster.gather(comparer.told(cluster.devices())));
   return comparer.first();
 }
 

@@ -499,6 +499,7 @@ std::string show_json(const Plan& plan, const std::vector<ArrayRow>& chosen,
 
 std::string run_json(const RunReport& report) {
   Json document = head_json("run", *report.plan);
+  document["backend"] = report.network.empty() ? "threads" : "mpi";
   document["workers"] = report.workers;
   document["seed"] = report.seed;
   document["collectives"] = to_string(report.collectives.algorithm);

@@ -294,7 +294,8 @@ constexpr KeyRow shown_keys[] = {
 };
 
 constexpr KeyRow run_keys[] = {
-    {"workers", "integer", "threads"},
+    {"backend", "string", "threads or mpi"},
+    {"workers", "integer", "threads, of all hosts"},
     {"seed", "integer", "of initial values and example inputs"},
     {"collectives", "string", "owner, ring, tree, halving or hierarchical"},
     {"hosts", "integer", "that the devices are divided over"},

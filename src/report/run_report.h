@@ -58,10 +58,11 @@ std::vector<LinkRow> link_rows(const FunctionRun& run);
 
 struct RunReport {
   const Plan* plan = nullptr;
-  int workers = 1;
+  int workers = 1;  ///< of all hosts
   std::int64_t seed = 0;
   std::optional<Fault> fault;  ///< put in on purpose
   CollectiveChoice collectives;
+  std::string network;  ///< what the hosts talk by, `Open MPI 4.1.4`; empty: one process runs all
   std::vector<FunctionRun> functions;  ///< the main function first
 
   bool is_ok() const;

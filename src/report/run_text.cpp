@@ -18,10 +18,14 @@ constexpr double busy_cores = 0.25;
 
 std::string header(const RunReport& report, const Layout& layout) {
   const Plan& plan = *report.plan;
-  return fmt::format("{} on {} ({}), {}, seed {}   semantics {}\n",
+  const std::string hosts =
+      report.network.empty()
+          ? ""
+          : fmt::format(" on {} by {}", counted(report.collectives.hosts, "host"), report.network);
+  return fmt::format("{} on {} ({}), {}{}, seed {}   semantics {}\n",
                      emphasised(layout, plan.model.name, "1"),
                      counted(plan.mesh.device_count(), "virtual device"), to_string(plan.mesh),
-                     counted(report.workers, "worker"), report.seed, semantics_name);
+                     counted(report.workers, "worker"), hosts, report.seed, semantics_name);
 }
 
 std::string verdict_word(const Layout& layout, bool ok) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "exec/in_process_transport.h"
 #include "exec/numbers.h"
 #include "exec/program_maker.h"
+#include "exec/transport_library.h"
 
 using namespace shard;
 using namespace shard::test;
@@ -182,6 +184,19 @@ Program in_a_loop() {
   return maker.program;
 }
 
+/// Of two hosts the first, which cannot tell many messages apart.
+class FewTags : public Transport {
+ public:
+  int hosts() const override { return 2; }
+  int self() const override { return 0; }
+  int hosts_on_machine() const override { return 2; }
+  std::string description() const override { return "Tiny MPI 1.0"; }
+  int largest_tag() const override { return 5; }
+  void start(Exchange) override { FAIL("nothing is started"); }
+  void abandon() override {}
+  void fail(const std::string&, int) override {}
+};
+
 std::vector<std::string> failures(const Program& program, int hosts, const Fault& fault,
                                   Seconds timeout) {
   return on_hosts(hosts, [&](Transport& transport) {
@@ -250,6 +265,22 @@ TEST_CASE("devices that hosts do not divide are refused on every host") {
             "  hint: choose a number of hosts that divides the devices"));
 }
 
+TEST_CASE("more groups than messages can be told apart for are refused") {
+  FewTags transport;
+  ClusterOptions options = options_of(2);
+  options.transport = &transport;
+  std::string refusal;
+  try {
+    Cluster(split_product(), options);
+  } catch (const Error& error) {
+    refusal = to_string(error.diagnostics().front());
+  }
+  CHECK(refusal ==
+        "error: the program's collectives need 6 message tags, and Tiny MPI 1.0 has 5 "
+        "[too-many-groups]\n"
+        "  hint: a coarser mesh has fewer groups");
+}
+
 TEST_CASE("every host hears what each says") {
   on_hosts(3, [&](Transport& transport) {
     for (int round = 0; round < 3; ++round) {
@@ -262,4 +293,28 @@ TEST_CASE("every host hears what each says") {
       }
     }
   });
+}
+
+TEST_CASE("a transport comes from the first library that exists or it is said why not") {
+  const auto refusal = [](const std::vector<std::filesystem::path>& libraries) {
+    try {
+      open_transport(libraries);
+    } catch (const Error& error) {
+      return to_string(error.diagnostics().front());
+    }
+    return std::string("opened");
+  };
+  CHECK(refusal({"no/such/library.so"}) ==
+        "--backend: error: this shard-plan was built without MPI [no-mpi]\n"
+        "  hint: on Debian: apt-get install libopenmpi-dev openmpi-bin, then configure and build "
+        "again");
+  const std::string other = FAKE_BLAS_SERIAL;
+  CHECK(refusal({"no/such/library.so", other}) ==
+        "--backend: error: '" + other + "' is no backend of this program: " + other +
+            ": undefined symbol: shard_open_transport [no-mpi]\n"
+            "  hint: install it together with the program");
+  const std::string text = SHARD_TESTS_DIR "/CMakeLists.txt";
+  CHECK(refusal({text}) == "--backend: error: the MPI backend cannot be opened: " + text +
+                               ": invalid ELF header [no-mpi]\n"
+                               "  hint: on Debian: apt-get install openmpi-bin");
 }

@@ -103,6 +103,23 @@ TEST_CASE("a result beyond its tolerance or not finite is a difference and the w
   CHECK(run.worst()->name == "loss");
 }
 
+TEST_CASE("the report of a run on several hosts says how they talk") {
+  const PlannedFunction function = two_devices();
+  Plan plan;
+  plan.model.name = "tiny";
+  plan.mesh = function.program.mesh;
+  RunReport report;
+  report.plan = &plan;
+  report.workers = 4;
+  report.collectives = {CollectiveAlgorithm::hierarchical, 2};
+  report.network = "Open MPI 4.1.4";
+  report.functions = {good_run(function)};
+  const std::string text = run_text(report, Layout{});
+  CHECK(text.substr(0, text.find('\n')) ==
+        "tiny on 2 virtual devices (data 2), 4 workers on 2 hosts by Open MPI 4.1.4, seed 0   "
+        "semantics jax 0.10.2, flax 0.12.8");
+}
+
 TEST_CASE("the report of a good run has every line") {
   const PlannedFunction function = two_devices();
   Plan plan;

@@ -1,0 +1,95 @@
+#include "cli/host_team.h"
+
+#include <unistd.h>
+
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "cli/answer.h"
+#include "cli/run.h"
+#include "exec/packed.h"
+#include "exec/transport_library.h"
+
+namespace shard {
+namespace {
+
+/// Beside the program that was built, or where it is installed.
+std::vector<std::filesystem::path> mpi_libraries() {
+  std::error_code problem;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", problem);
+  if (problem) return {};
+  const std::filesystem::path folder = program.parent_path();
+  return {folder / "shard-plan-mpi.so", folder / "../lib/shard-plan/shard-plan-mpi.so"};
+}
+
+std::vector<std::byte> packed_failure(const Failure& failure) {
+  Packer packer;
+  packer.put(failure.exit_code);
+  packer.put_all<char>(failure.text);
+  return std::move(packer).bytes();
+}
+
+}  // namespace
+
+HostTeam::HostTeam(const Options& options, Sources& sources) : sources_(sources) {
+  if (options.backend == Backend::mpi) transport_ = open_transport(mpi_libraries());
+  if (!is_first()) set_log_level(LogLevel::quiet);
+}
+
+Options HostTeam::own(const Options& options) const {
+  Options own = options;
+  // mpirun gives every process a terminal of its own, and may write to a file what comes out there.
+  if (transport_ && own.color == ColorChoice::automatic) own.color = ColorChoice::never;
+  if (is_first()) return own;
+  own.quiet = true;
+  own.output.clear();
+  own.dump.clear();
+  return own;
+}
+
+std::optional<int> HostTeam::together(const std::function<void()>& work) const {
+  if (!transport_) {
+    work();
+    return std::nullopt;
+  }
+  Failure own{"", 0};
+  try {
+    work();
+  } catch (...) {  // told below, by one host
+    own = failure_of(std::current_exception(), sources_);
+  }
+  const auto by_host = gather(transport_.get(), packed_failure(own));
+  for (std::size_t host = 0; host < by_host.size(); ++host) {
+    Unpacker told(by_host[host]);
+    const int exit_code = told.take<int>();
+    if (exit_code == 0) continue;
+    const std::vector<char> text = told.take_all<char>();
+    const std::string where = host == 0 ? "" : "on host " + std::to_string(host) + ":\n";
+    if (is_first()) write_fully(STDERR_FILENO, where + std::string(text.begin(), text.end()));
+    return exit_code;
+  }
+  return std::nullopt;
+}
+
+void HostTeam::bound(const std::function<void()>& work) const {
+  if (!transport_) return work();
+  try {
+    work();
+  } catch (...) {  // others may be in the middle of a step
+    const Failure failure = failure_of(std::current_exception(), sources_);
+    transport_->fail(failure.text, failure.exit_code);
+  }
+}
+
+int HostTeam::agreed(int exit_code) const {
+  Packer own;
+  own.put(exit_code);
+  return Unpacker(gather(transport_.get(), std::move(own).bytes()).front()).take<int>();
+}
+
+}  // namespace shard

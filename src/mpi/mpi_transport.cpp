@@ -1,0 +1,306 @@
+// Hosts that talk by MPI. A library of its own, opened when it is wanted: a program that was built
+// with MPI starts without it, and on machines that have none.
+//
+// One thread alone calls MPI, from MPI_Init to MPI_Finalize: compute workers hand it exchanges and
+// never wait for it. While something is on its way it asks again and again, and gives the core away
+// between.
+
+#include "exec/transport_library.h"
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <future>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace shard {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Nothing of MPI counts beyond an int.
+constexpr std::int64_t most_bytes_at_once = std::int64_t{1} << 30;
+/// A failure of another host, for host 0.
+constexpr int failure_tag = 1;
+/// What host 0 gets to end the job before a host ends it itself.
+constexpr std::chrono::seconds failure_patience{3};
+/// How often a thread without work looks for failures.
+constexpr std::chrono::milliseconds idle_pause{20};
+/// Looks before the thread begins to sleep between them, and for how long.
+constexpr int eager_looks = 100;
+constexpr std::chrono::microseconds look_pause{20};
+
+struct Failure {
+  std::string text;
+  int exit_code = 1;
+};
+
+/// An exchange on its way.
+struct Open {
+  Exchange exchange;
+  std::uint64_t generation = 0;
+  Clock::time_point start;
+  std::vector<MPI_Request> requests;
+  std::vector<int> hosts;  ///< of each request
+  bool is_late = false;
+};
+
+/// The first two words of `Open MPI v4.1.4, package: ...`, without the v.
+std::string name_of_library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  std::string name(text.data(), static_cast<std::size_t>(length));
+  name = name.substr(0, name.find(','));
+  const std::size_t version = name.find(" v");
+  if (version != std::string::npos) name.erase(version + 1, 1);
+  return name;
+}
+
+void write_all(const std::string& text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t written = write(STDERR_FILENO, text.data() + done, text.size() - done);
+    if (written <= 0) return;
+    done += static_cast<std::size_t>(written);
+  }
+}
+
+class MpiTransport : public Transport {
+ public:
+  MpiTransport() {
+    // A rank that waits shall not keep a core busy; a user's own setting stays.
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    std::promise<void> is_ready;
+    std::future<void> ready = is_ready.get_future();
+    thread_ = std::thread([this, &is_ready] {
+      begin();
+      is_ready.set_value();
+      serve();
+    });
+    ready.wait();
+  }
+
+  ~MpiTransport() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    wakes_.notify_one();
+    thread_.join();
+  }
+
+  int hosts() const override { return hosts_; }
+  int self() const override { return self_; }
+  int hosts_on_machine() const override { return hosts_on_machine_; }
+  std::string description() const override { return description_; }
+  int largest_tag() const override { return largest_tag_; }
+
+  void start(Exchange exchange) override {
+    {
+      const std::lock_guard lock(mutex_);
+      started_.push_back({std::move(exchange), generation_, Clock::now(), {}, {}, false});
+    }
+    wakes_.notify_one();
+  }
+
+  void abandon() override {
+    const std::scoped_lock lock(calls_mutex_, mutex_);
+    ++generation_;
+  }
+
+  void fail(const std::string& text, int exit_code) override {
+    {
+      const std::lock_guard lock(mutex_);
+      failure_ = Failure{text, exit_code};
+    }
+    wakes_.notify_one();
+    while (true) pause();  // until the thread ends the process
+  }
+
+ private:
+  void begin() {
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_size(MPI_COMM_WORLD, &hosts_);
+    MPI_Comm_rank(MPI_COMM_WORLD, &self_);
+    MPI_Comm_dup(MPI_COMM_WORLD, &failures_);
+    MPI_Comm machine = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Comm_size(machine, &hosts_on_machine_);
+    MPI_Comm_free(&machine);
+    void* bound = nullptr;
+    int is_set = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&bound), &is_set);
+    largest_tag_ = is_set != 0 ? *static_cast<int*>(bound) : 32767;
+    description_ = name_of_library();
+  }
+
+  void serve() {
+    int looks = 0;
+    while (true) {
+      if (take_started()) looks = 0;
+      if (look()) looks = 0;
+      if (const std::optional<Failure> failure = own_failure()) tell(*failure);
+      if (self_ == 0 && (open_.empty() || looks % eager_looks == 0)) hear_failures();
+      if (!rest(looks)) break;
+      ++looks;
+    }
+    MPI_Comm_free(&failures_);
+    MPI_Finalize();
+  }
+
+  /// Gives the core away for a while; false when the thread is to end.
+  bool rest(int looks) {
+    if (open_.empty()) {
+      std::unique_lock lock(mutex_);
+      if (ends_ && started_.empty()) return false;
+      wakes_.wait_for(lock, idle_pause,
+                      [&] { return ends_ || !started_.empty() || failure_.has_value(); });
+    } else if (looks < eager_looks) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(look_pause);
+    }
+    return true;
+  }
+
+  bool take_started() {
+    std::deque<Open> started;
+    {
+      const std::lock_guard lock(mutex_);
+      started.swap(started_);
+    }
+    for (Open& one : started) {
+      for (const Parcel& parcel : one.exchange.received) post(one, parcel, MPI_Irecv);
+      for (const Parcel& parcel : one.exchange.sent) post(one, parcel, MPI_Isend);
+      open_.push_back(std::move(one));
+    }
+    return !started.empty();
+  }
+
+  template <class Function>
+  void post(Open& open, const Parcel& parcel, Function&& function) {
+    for (std::int64_t done = 0; done < parcel.count; done += most_bytes_at_once) {
+      const std::int64_t count = std::min(most_bytes_at_once, parcel.count - done);
+      open.hosts.push_back(parcel.host);
+      function(parcel.bytes + done, static_cast<int>(count), MPI_BYTE, parcel.host,
+               open.exchange.tag, MPI_COMM_WORLD, &open.requests.emplace_back());
+    }
+  }
+
+  /// True when something has arrived or gone.
+  bool look() {
+    bool has_moved = false;
+    for (auto at = open_.begin(); at != open_.end();) {
+      int done = 0;
+      MPI_Testall(static_cast<int>(at->requests.size()), at->requests.data(), &done,
+                  MPI_STATUSES_IGNORE);
+      if (done != 0) {
+        has_moved = true;
+        call(*at, [](const Exchange& exchange) { exchange.done(); });
+        at = open_.erase(at);
+      } else {
+        look_at_clock(*at);
+        ++at;
+      }
+    }
+    return has_moved;
+  }
+
+  void look_at_clock(Open& open) {
+    const double limit = open.exchange.limit.value;
+    if (open.is_late || limit <= 0) return;
+    if (std::chrono::duration<double>(Clock::now() - open.start).count() < limit) return;
+    open.is_late = true;
+    const int host = late_host(open);
+    if (host < 0) return;
+    call(open, [host](const Exchange& exchange) { exchange.late(host); });
+  }
+
+  static int late_host(Open& open) {
+    for (std::size_t i = 0; i < open.requests.size(); ++i) {
+      int done = 0;
+      MPI_Test(&open.requests[i], &done, MPI_STATUS_IGNORE);
+      if (done == 0) return open.hosts[i];
+    }
+    return -1;
+  }
+
+  template <class Call>
+  void call(const Open& open, const Call& call) {
+    const std::lock_guard lock(calls_mutex_);
+    if (open.generation == generation_) call(open.exchange);
+  }
+
+  std::optional<Failure> own_failure() {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+
+  /// Host 0 tells all failures, so that one is told once.
+  void tell(const Failure& failure) {
+    if (self_ != 0) {
+      std::string message(sizeof failure.exit_code, '\0');
+      std::memcpy(message.data(), &failure.exit_code, sizeof failure.exit_code);
+      message += "on host " + std::to_string(self_) + ":\n" + failure.text;
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_CHAR, 0, failure_tag,
+                failures_, &request);
+      const Clock::time_point start = Clock::now();
+      while (Clock::now() - start < failure_patience) {
+        int done = 0;
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        std::this_thread::sleep_for(look_pause);
+      }
+    }
+    write_all(failure.text);
+    MPI_Abort(MPI_COMM_WORLD, failure.exit_code);
+  }
+
+  void hear_failures() {
+    int is_there = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, failure_tag, failures_, &is_there, &status);
+    if (is_there == 0) return;
+    int size = 0;
+    MPI_Get_count(&status, MPI_CHAR, &size);
+    std::string message(static_cast<std::size_t>(size), '\0');
+    MPI_Recv(message.data(), size, MPI_CHAR, status.MPI_SOURCE, failure_tag, failures_,
+             MPI_STATUS_IGNORE);
+    int exit_code = 1;
+    std::memcpy(&exit_code, message.data(), sizeof exit_code);
+    write_all(message.substr(sizeof exit_code));
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
+  }
+
+  int hosts_ = 1, self_ = 0, hosts_on_machine_ = 1, largest_tag_ = 0;
+  std::string description_;
+  MPI_Comm failures_ = MPI_COMM_NULL;
+  std::list<Open> open_;  ///< the thread's own
+
+  std::mutex calls_mutex_;  ///< held while something is called; taken before `mutex_`
+  std::mutex mutex_;
+  std::condition_variable wakes_;
+  std::deque<Open> started_;
+  std::optional<Failure> failure_;
+  std::uint64_t generation_ = 0;  ///< changed under both locks, so that either is enough to read it
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+}  // namespace shard
+
+shard::Transport* shard_open_transport() { return new shard::MpiTransport; }
