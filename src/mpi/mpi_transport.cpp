@@ -82,6 +82,8 @@ class MpiTransport : public Transport {
   MpiTransport() {
     // A rank that waits shall not keep a core busy; a user's own setting stays.
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    // Without mpirun there is one process, which needs no daemon (and no ssh to start one).
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     std::promise<void> is_ready;
     std::future<void> ready = is_ready.get_future();
     thread_ = std::thread([this, &is_ready] {
