@@ -40,12 +40,12 @@ std::string shown(const ArraysConfig& model) {
   return text;
 }
 
-std::string read(const char* text) {
+std::string read_array_list(const char* text) {
   return TestFiles(text).arrays([](const ArraysConfig& model) { return shown(model); });
 }
 
 TEST_CASE("a list of arrays has types with labels or bare sizes or mesh axes") {
-  CHECK(read(R"(name: hf
+  CHECK(read_array_list(R"(name: hf
 sizes: {embed: 64}
 arrays:
   a: bf16[128, 64]
@@ -63,7 +63,8 @@ e f32[64,4] [embed, None] at m.yaml:8:3
 }
 
 TEST_CASE("ranges in a name stand for one array per number") {
-  CHECK(read(R"(arrays: {"l.{0..2}.w": "f32[2]", "e{8..9}.{0..1}": "f32[3]", "{x}": "f32[1]"}
+  CHECK(read_array_list(
+            R"(arrays: {"l.{0..2}.w": "f32[2]", "e{8..9}.{0..1}": "f32[3]", "{x}": "f32[1]"}
 )") == R"(name m
 l.0.w f32[2] null at m.yaml:1:10
 l.1.w f32[2] null at m.yaml:1:10
@@ -77,7 +78,7 @@ e9.1 f32[3] null at m.yaml:1:34
 }
 
 TEST_CASE("axes by glob and an optimizer and another file are read") {
-  CHECK(read(R"yaml(from: dumps/llama.json
+  CHECK(read_array_list(R"yaml(from: dumps/llama.json
 dtype: bf16
 naming: nnx
 axes:
@@ -97,7 +98,7 @@ nnx
 TEST_CASE("an optimizer is a word or a number or a map of arguments") {
   const auto optimizer = [](const std::string& text) {
     const std::string file = "arrays: {w: \"f32[2]\"}\noptimizer: " + text + "\n";
-    const std::string all = read(file.c_str());
+    const std::string all = read_array_list(file.c_str());
     return all.substr(all.find("optimizer"));
   };
   CHECK(optimizer("adamw") == "optimizer adamw()\n");
@@ -112,14 +113,14 @@ TEST_CASE("an optimizer is a word or a number or a map of arguments") {
 }
 
 TEST_CASE("a transformation without arguments refuses one") {
-  CHECK(read("arrays: {w: \"f32[2]\"}\noptimizer: {identity: 3}\n") ==
+  CHECK(read_array_list("arrays: {w: \"f32[2]\"}\noptimizer: {identity: 3}\n") ==
         R"(m.yaml:2:23: error: 'identity' takes no argument [wrong-type]
     2 | optimizer: {identity: 3}
       |                       ^
   hint: write it as a word: identity
 )");
   CHECK(
-      read("arrays: {w: \"f32[2]\"}\noptimizer: [adam]\n") ==
+      read_array_list("arrays: {w: \"f32[2]\"}\noptimizer: [adam]\n") ==
       R"(m.yaml:2:12: error: 'optimizer' is a list, expected an optimizer: a word or a one-key map [wrong-type]
     2 | optimizer: [adam]
       |            ^
@@ -127,7 +128,7 @@ TEST_CASE("a transformation without arguments refuses one") {
 }
 
 TEST_CASE("mistakes in a list of arrays are told with their places") {
-  CHECK(read(R"(arrays:
+  CHECK(read_array_list(R"(arrays:
   a.{5..2}: f32[2]
   b: f32[0]
   c: f33[2]

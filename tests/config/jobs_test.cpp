@@ -8,7 +8,7 @@ using namespace shard;
 
 namespace {
 
-JobsConfig read(const std::string& text) {
+JobsConfig read_jobs_text(const std::string& text) {
   MemoryReader files({{"ci/jobs.yaml", text}});
   Sources sources(files);
   return read_jobs("ci/jobs.yaml", sources);
@@ -23,7 +23,7 @@ LockConfig read_lock_text(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a job has a model and rules and what is laid over them") {
-  const JobsConfig config = read(
+  const JobsConfig config = read_jobs_text(
       "jobs:\n"
       "  - {model: a.yaml, rules: r.yaml, meshes: [\"data=2,model=4\", data=8], sizes: {batch: "
       "256}}\n"
@@ -47,7 +47,7 @@ TEST_CASE("a job has a model and rules and what is laid over them") {
 }
 
 TEST_CASE("a policy of a job is laid over the policy of the file key by key") {
-  const JobsConfig config = read(
+  const JobsConfig config = read_jobs_text(
       "jobs:\n"
       "  - {model: a, rules: r}\n"
       "  - {model: b, rules: r, policy: {max_bytes_per_device: 1 GiB, findings: {uneven: off}}}\n"

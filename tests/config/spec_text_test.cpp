@@ -6,7 +6,7 @@
 namespace shard {
 namespace {
 
-std::string read(const std::string& text) {
+std::string read_written(const std::string& text) {
   MemoryReader reader({});
   Sources sources(reader);
   sources.add("--spec", "x = " + text);
@@ -20,30 +20,30 @@ std::string read(const std::string& text) {
 }  // namespace
 
 TEST_CASE("read_spec_text reads both spellings of a spec") {
-  CHECK(read("P('data', None)") == "P('data', None)");
-  CHECK(read("P((data, model))") == "P(('data', 'model'),)");
-  CHECK(read("[embed, null]") == "[embed, None]");
-  CHECK(read("null") == "null");
-  CHECK(read("None") == "null");
+  CHECK(read_written("P('data', None)") == "P('data', None)");
+  CHECK(read_written("P((data, model))") == "P(('data', 'model'),)");
+  CHECK(read_written("[embed, null]") == "[embed, None]");
+  CHECK(read_written("null") == "null");
+  CHECK(read_written("None") == "null");
 }
 
 TEST_CASE("read_spec_text places mistakes in the text that was typed") {
-  CHECK(read("P(data") ==
+  CHECK(read_written("P(data") ==
         "--spec:1:11: error: the text ends, expected ',' or ')' [spec-syntax]\n"
         "    1 | x = P(data\n"
         "      |           ^\n");
-  CHECK(read("[embed, {a: b}]") ==
+  CHECK(read_written("[embed, {a: b}]") ==
         "--spec:1:13: error: an item of the spec is a map, expected a logical axis, a list of mesh "
         "axes, "
         "UNCONSTRAINED or null [wrong-type]\n"
         "    1 | x = [embed, {a: b}]\n"
         "      |             ^\n"
         "  hint: mesh axes are written P(...), without a list around it\n");
-  CHECK(read("[embed") ==
+  CHECK(read_written("[embed") ==
         "--spec:1:5: error: this bracket is never closed [yaml-syntax]\n"
         "    1 | x = [embed\n"
         "      |     ^\n");
-  CHECK(read("data") ==
+  CHECK(read_written("data") ==
         "--spec:1:5: error: the spec is 'data', expected a list of logical axes, P(...) of mesh "
         "axes, \"{devices=...}\", or null [wrong-type]\n"
         "    1 | x = data\n"

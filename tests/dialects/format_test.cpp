@@ -15,7 +15,7 @@ FileFormat format(std::string_view text, std::string_view path = "file") {
   return sniff(path, text).format;
 }
 
-std::string safetensors(std::string_view header) {
+std::string with_header(std::string_view header) {
   std::string length(8, '\0');
   length[0] = static_cast<char>(header.size());
   return length + std::string(header);
@@ -52,7 +52,7 @@ TEST_CASE("lists of arrays are known by what stands in them") {
   CHECK(format("{\".step\": {\"partition_spec\": []}}") == FileFormat::sharding_dump);
   CHECK(format("{\"Activation Sharding Dump\": []}") == FileFormat::activation_dump);
   CHECK(format("{\"weight_map\": {}}") == FileFormat::safetensors_index);
-  CHECK(format(safetensors("{}")) == FileFormat::safetensors);
+  CHECK(format(with_header("{}")) == FileFormat::safetensors);
 }
 
 TEST_CASE("what is none of these is called by its name") {

@@ -38,14 +38,6 @@ Arrays run_collective(const CollectiveShape& shape, Arrays operands, bool in_pla
   return in_place ? operands : results;
 }
 
-Arrays random_operands(const TensorType& type, int members) {
-  Arrays operands;
-  for (int m = 0; m < members; ++m) {
-    operands.push_back(random_tensor(type, static_cast<std::uint64_t>(m)));
-  }
-  return operands;
-}
-
 /// Splits a whole array into equal blocks along a dim, and back.
 Arrays split(const HostTensor& whole, std::size_t dim, int parts) {
   TensorType type = whole.type;

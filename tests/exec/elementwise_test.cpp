@@ -13,7 +13,6 @@ using namespace shard::test;
 namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 Attributes attributes_of(Op op) {
   if (op == Op::scale || op == Op::shift) return {{"value", 3.0}};

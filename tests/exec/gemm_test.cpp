@@ -15,12 +15,12 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-struct Case {
+struct GemmCase {
   GemmSizes sizes;
   std::vector<float> a, b;
 };
 
-Case make_case(std::int64_t m, std::int64_t n, std::int64_t k) {
+GemmCase make_case(std::int64_t m, std::int64_t n, std::int64_t k) {
   return {{m, n, k},
           random_floats(static_cast<std::size_t>(m * k), 1),
           random_floats(static_cast<std::size_t>(k * n), 2)};
@@ -60,7 +60,7 @@ void check_dot(const TensorType& lhs, const TensorType& rhs, const Attributes& a
 }  // namespace
 
 TEST_CASE("the few-row product is right at every edge") {
-  for_edge_sizes([](const Case& c) {
+  for_edge_sizes([](const GemmCase& c) {
     const MatrixView b{c.b.data(), c.sizes.n, 1};
     const MatrixView rows{c.a.data(), c.sizes.k, 1}, columns{c.a.data(), 1, c.sizes.m};
     for (const MatrixView& a : {rows, columns}) {
@@ -71,7 +71,7 @@ TEST_CASE("the few-row product is right at every edge") {
 }
 
 TEST_CASE("the few-row product with a transposed operand is right at every edge") {
-  for_edge_sizes([](const Case& c) {
+  for_edge_sizes([](const GemmCase& c) {
     const MatrixView a{c.a.data(), c.sizes.k, 1}, b{c.b.data(), 1, c.sizes.k};
     check_product(c.sizes, a, b, [&](float* out) {
       gemm_loops().few_rows_transposed(c.sizes, a, c.b.data(), out);
@@ -80,7 +80,7 @@ TEST_CASE("the few-row product with a transposed operand is right at every edge"
 }
 
 TEST_CASE("the few-term product is right at every edge") {
-  for_edge_sizes([](const Case& c) {
+  for_edge_sizes([](const GemmCase& c) {
     const MatrixView b{c.b.data(), c.sizes.n, 1};
     const MatrixView rows{c.a.data(), c.sizes.k, 1}, columns{c.a.data(), 1, c.sizes.m};
     for (const MatrixView& a : {rows, columns}) {
@@ -93,7 +93,7 @@ TEST_CASE("the few-term product is right at every edge") {
 TEST_CASE("the blocked product is right at the edges of tiles and blocks in all four forms") {
   for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{
            {1, 1, 1}, {5, 31, 7}, {6, 32, 256}, {7, 33, 257}, {97, 40, 300}, {13, 1030, 9}}) {
-    const Case c = make_case(m, n, k);
+    const GemmCase c = make_case(m, n, k);
     std::vector<float> packing(blocked_packing(c.sizes));
     for (const bool a_turned : {false, true}) {
       for (const bool b_turned : {false, true}) {
@@ -108,7 +108,7 @@ TEST_CASE("the blocked product is right at the edges of tiles and blocks in all 
 
 TEST_CASE("OpenBLAS multiplies all four forms") {
   if (system_blas() == nullptr) return;
-  const Case c = make_case(20, 30, 40);
+  const GemmCase c = make_case(20, 30, 40);
   for (const bool a_turned : {false, true}) {
     for (const bool b_turned : {false, true}) {
       const MatrixView a = a_turned ? MatrixView{c.a.data(), 1, 20} : MatrixView{c.a.data(), 40, 1};

@@ -11,7 +11,7 @@ using Dims = std::vector<std::int64_t>;
 const std::vector<Op> scatters = {Op::scatter_add, Op::scatter_set, Op::scatter_max,
                                   Op::scatter_min, Op::scatter_mul};
 
-struct Case {
+struct IndexCase {
   IndexDims dims;
   Shape array, indices, slices;
   Dims sizes;
@@ -30,7 +30,7 @@ IndexDims index_dims(Dims window, Dims collapsed, Dims batch, Dims index_batch, 
 }
 
 /// Rows; elements along a dim; windows at two indices; a window dim in front; vectors in dim 0.
-std::vector<Case> index_cases() {
+std::vector<IndexCase> index_cases() {
   return {
       {index_dims({1}, {0}, {}, {}, {0}, 1), {7, 3}, {5}, {5, 3}, {1, 3}},
       {index_dims({2}, {0}, {}, {}, {0}, 2), {7, 3}, {2, 3}, {2, 3, 3}, {1, 3}},
@@ -41,7 +41,7 @@ std::vector<Case> index_cases() {
   };
 }
 
-Attributes attributes_of(const Case& test, const char* mode) {
+Attributes attributes_of(const IndexCase& test, const char* mode) {
   Attributes attributes = test.dims.attributes();
   attributes.set("mode", std::string(mode));
   return attributes;
@@ -57,7 +57,7 @@ HostTensor drawn_indices(const Shape& shape, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("gathers of every form agree with the reference") {
-  for (const Case& test : index_cases()) {
+  for (const IndexCase& test : index_cases()) {
     for (const char* mode : {"clip", "fill"}) {
       Attributes attributes = attributes_of(test, mode);
       attributes.set("slice_sizes", test.sizes);
@@ -77,7 +77,7 @@ TEST_CASE("gathers of every form agree with the reference") {
 }
 
 TEST_CASE("scatters of every form and kind agree with the reference") {
-  for (const Case& test : index_cases()) {
+  for (const IndexCase& test : index_cases()) {
     for (const char* mode : {"clip", "fill"}) {
       const Attributes attributes = attributes_of(test, mode);
       for (const Op op : scatters) {
@@ -93,7 +93,7 @@ TEST_CASE("scatters of every form and kind agree with the reference") {
 }
 
 TEST_CASE("parts of a table that are looked up by themselves add up to the table") {
-  const Case test = index_cases().front();  // rows of [7, 3]
+  const IndexCase test = index_cases().front();  // rows of [7, 3]
   const HostTensor whole = random_tensor({DType::f32, {8, 3}}, 5);
   const HostTensor at = drawn_indices({5}, 6);
   Attributes attributes = attributes_of(test, "clip");
@@ -121,7 +121,7 @@ TEST_CASE("parts of a table that are looked up by themselves add up to the table
 }
 
 TEST_CASE("only the first share of summed updates starts from the array") {
-  const Case test = index_cases().front();
+  const IndexCase test = index_cases().front();
   Attributes attributes = attributes_of(test, "clip");
   attributes.set("share_strides", Dims{1});
   attributes.set("share_sizes", Dims{2});
@@ -144,7 +144,7 @@ TEST_CASE("only the first share of summed updates starts from the array") {
 }
 
 TEST_CASE("sums of truth values are refused") {
-  const Case test = index_cases().front();
+  const IndexCase test = index_cases().front();
   const TensorType array{DType::boolean, test.array};
   CHECK(refusal(Op::scatter_add, {array, {DType::i32, test.indices}, {DType::boolean, test.slices}},
                 attributes_of(test, "clip")) ==

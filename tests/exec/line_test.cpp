@@ -8,9 +8,6 @@ using namespace shard::test;
 
 namespace {
 
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
-
 Attributes line(std::int64_t dim, std::int64_t reverse) {
   return {{"dim", dim}, {"reverse", reverse}};
 }

@@ -76,6 +76,14 @@ HostTensor random_tensor(const TensorType& type, std::uint64_t seed) {
   return tensor(type, numbers);
 }
 
+std::vector<HostTensor> random_operands(const TensorType& type, int members) {
+  std::vector<HostTensor> operands;
+  for (int m = 0; m < members; ++m) {
+    operands.push_back(random_tensor(type, static_cast<std::uint64_t>(m)));
+  }
+  return operands;
+}
+
 std::vector<double> numbers_of(const HostTensor& tensor) {
   std::vector<double> numbers(static_cast<std::size_t>(element_count(tensor.type.shape)));
   to_doubles(tensor.type.dtype, tensor.bytes.data(), numbers.data(), numbers.size());

@@ -2,6 +2,7 @@
 // Arrays of numbers for kernel tests: made, computed in plain loops, compared.
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "exec/simd.h"
 
 namespace shard::test {
+
+inline constexpr double inf = std::numeric_limits<double>::infinity();
+inline constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 /// Numbers in [-1, 1), the same for the same seed.
 std::vector<float> random_floats(std::size_t count, std::uint64_t seed);
@@ -24,6 +28,8 @@ double largest_difference(const std::vector<float>& actual, const std::vector<fl
 HostTensor tensor(const TensorType& type, const std::vector<double>& numbers);
 /// Random numbers: floats in [-1, 1), integers from -5 to 5 (0 to 10 for unsigned).
 HostTensor random_tensor(const TensorType& type, std::uint64_t seed);
+/// One random array of the type for each member of a group.
+std::vector<HostTensor> random_operands(const TensorType& type, int members);
 std::vector<double> numbers_of(const HostTensor& tensor);
 
 /// Runs the table's kernel on whole arrays. Results get the types of the op's shape rule.

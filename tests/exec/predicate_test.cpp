@@ -9,9 +9,6 @@ using namespace shard::test;
 
 namespace {
 
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
-
 const std::vector<Op> comparisons = {Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge};
 
 HostTensor truth(const Shape& shape, std::uint64_t seed) {

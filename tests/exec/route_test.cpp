@@ -78,14 +78,6 @@ Ran run(const CollectiveWork& work, const TensorType& result, Arrays operands) {
   return ran;
 }
 
-Arrays random_operands(const TensorType& type, int members) {
-  Arrays operands;
-  for (int m = 0; m < members; ++m) {
-    operands.push_back(random_tensor(type, static_cast<std::uint64_t>(m)));
-  }
-  return operands;
-}
-
 TensorType times_along(TensorType type, int dim, int times) {
   type.shape[static_cast<std::size_t>(dim)] *= times;
   return type;

@@ -11,8 +11,8 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-const std::vector<Op> reductions = {Op::reduce_window_sum, Op::reduce_window_max,
-                                    Op::reduce_window_min};
+const std::vector<Op> window_reductions = {Op::reduce_window_sum, Op::reduce_window_max,
+                                           Op::reduce_window_min};
 
 Attributes windows_of(const Windows& windows) {
   return {{"window", windows.sizes},      {"strides", windows.strides},
@@ -37,7 +37,7 @@ ConvolutionDims features_last(std::int64_t feature_groups, std::int64_t batch_gr
 }  // namespace
 
 TEST_CASE("reductions over windows agree with the reference") {
-  for (const Op op : reductions) {
+  for (const Op op : window_reductions) {
     for (const Windows& windows : some_windows()) {
       for (const DType dtype : {DType::f32, DType::bf16, DType::i32, DType::u32}) {
         check_row(op, {random_tensor({dtype, {5, 7}}, 2)}, windows_of(windows),

@@ -10,7 +10,7 @@ using namespace shard::test;
 
 namespace {
 
-const MeshOrigin origin{{"r.yaml", 3, 1, 1}, {"data", "fsdp", "tensor"}};
+const MeshOrigin named_axes{{"r.yaml", 3, 1, 1}, {"data", "fsdp", "tensor"}};
 
 }  // namespace
 
@@ -29,20 +29,20 @@ TEST_CASE("sizes within and across slices are filled in one by one") {
 
 TEST_CASE("sizes that do not multiply to the count are refused") {
   CHECK(refusal([] {
-          filled_sizes({2, 8}, 8, {}, origin);
+          filled_sizes({2, 8}, 8, {}, named_axes);
         }) ==
         "r.yaml:3:1: error: the number of devices (8) must equal the product of the mesh sizes "
         "(2, 8) = 16 [mesh-size]\n"
         "  hint: change a size, or write -1 for one of them to have it filled in");
   CHECK(refusal([] {
-          filled_sizes({1, -1, 3}, 8, {"ici", "devices per slice"}, origin);
+          filled_sizes({1, -1, 3}, 8, {"ici", "devices per slice"}, named_axes);
         }) ==
         "r.yaml:3:1: error: -1 in the ici sizes (1, -1, 3) cannot be filled in: 8 devices per "
         "slice are not a multiple of the others, (1, 1, 3) = 3 [mesh-size]\n"
         "  hint: the other sizes have to divide 8");
   const std::int64_t huge = std::int64_t{1} << 40;
   CHECK(refusal([&] {
-          filled_sizes({huge, huge, -1}, 8, {}, origin);
+          filled_sizes({huge, huge, -1}, 8, {}, named_axes);
         }) ==
         "r.yaml:3:1: error: -1 in the mesh sizes (1099511627776, 1099511627776, -1) cannot be "
         "filled in: 8 devices are not a multiple of the others, (1099511627776, 1099511627776, 1) "
@@ -51,7 +51,7 @@ TEST_CASE("sizes that do not multiply to the count are refused") {
 
 TEST_CASE("two -1 and sizes below 1 are refused with their axes") {
   CHECK(refusal([] {
-          filled_sizes({-1, -1}, 8, {"dcn", "slices"}, origin);
+          filled_sizes({-1, -1}, 8, {"dcn", "slices"}, named_axes);
         }) ==
         "r.yaml:3:1: error: the dcn sizes (-1, -1) hold more than one -1: axis 'data' and axis "
         "'fsdp' [bad-mesh-size]\n"

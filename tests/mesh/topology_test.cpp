@@ -13,7 +13,7 @@ using namespace shard::test;
 
 namespace {
 
-const Location at{"r.yaml", 3, 1, 1};
+const Location topology_place{"r.yaml", 3, 1, 1};
 
 struct Named {
   std::string name;
@@ -24,7 +24,7 @@ struct Named {
 };
 
 std::string unknown(const std::string& name) {
-  return refusal([&] { topology_named(name, at); });
+  return refusal([&] { topology_named(name, topology_place); });
 }
 
 std::string unknown_text(const std::string& name, const std::string& why, const std::string& hint) {
@@ -70,7 +70,7 @@ TEST_CASE("names stand for the hardware they stand for elsewhere") {
   };
   for (const Named& one : all) {
     CAPTURE(one.name);
-    const Topology topology = topology_named(one.name, at);
+    const Topology topology = topology_named(one.name, topology_place);
     CHECK(topology.name == one.name);
     CHECK(topology.kind == one.kind);
     CHECK(topology.grid == one.grid);
@@ -81,16 +81,16 @@ TEST_CASE("names stand for the hardware they stand for elsewhere") {
 
 TEST_CASE("a torus axis closes into a ring on a whole pod edge or in whole cubes") {
   using Wraps = std::array<bool, 3>;
-  CHECK(topology_named("v5e-64", at).wraps == Wraps{false, false, false});
-  CHECK(topology_named("v5e-128", at).wraps == Wraps{false, true, false});
-  CHECK(topology_named("v5p-64", at).wraps == Wraps{false, false, false});
-  CHECK(topology_named("v5p-128", at).wraps == Wraps{true, true, true});
-  CHECK(topology_named("v3-1024", at).wraps == Wraps{false, true, false});
-  CHECK(topology_named("8xh100", at).wraps == Wraps{false, false, false});
+  CHECK(topology_named("v5e-64", topology_place).wraps == Wraps{false, false, false});
+  CHECK(topology_named("v5e-128", topology_place).wraps == Wraps{false, true, false});
+  CHECK(topology_named("v5p-64", topology_place).wraps == Wraps{false, false, false});
+  CHECK(topology_named("v5p-128", topology_place).wraps == Wraps{true, true, true});
+  CHECK(topology_named("v3-1024", topology_place).wraps == Wraps{false, true, false});
+  CHECK(topology_named("8xh100", topology_place).wraps == Wraps{false, false, false});
 }
 
 TEST_CASE("TPU devices are listed by process while ids count x first and cores before that") {
-  const std::vector<Device> devices = devices_of_topology("v3-32", at);
+  const std::vector<Device> devices = devices_of_topology("v3-32", topology_place);
   REQUIRE(devices.size() == 32);
   CHECK(devices[0] == Device{0, "tpu", "TPU v3", Grid{0, 0, 0}, 0, 0, 0});
   CHECK(devices[1] == Device{1, "tpu", "TPU v3", Grid{0, 0, 0}, 1, 0, 0});
@@ -100,24 +100,24 @@ TEST_CASE("TPU devices are listed by process while ids count x first and cores b
 }
 
 TEST_CASE("slices number their processes one after the other") {
-  const std::vector<Device> devices = devices_of_topology("2xv5p-32", at);
+  const std::vector<Device> devices = devices_of_topology("2xv5p-32", topology_place);
   CHECK(devices[16] == Device{16, "tpu", "TPU v5", Grid{0, 0, 0}, 0, 4, 1});
   CHECK(devices[31] == Device{31, "tpu", "TPU v5", Grid{1, 1, 3}, 0, 7, 1});
   CHECK(slice_count(devices) == 2);
 }
 
 TEST_CASE("a v5e slice of eight chips is one host and sixteen chips are four") {
-  CHECK(devices_of_topology("v5e-8", at).back().process == 0);
-  CHECK(devices_of_topology("v5e-16", at).back().process == 3);
+  CHECK(devices_of_topology("v5e-8", topology_place).back().process == 0);
+  CHECK(devices_of_topology("v5e-16", topology_place).back().process == 3);
 }
 
 TEST_CASE("every GPU node is a slice and CPU processes are none") {
-  const std::vector<Device> gpus = devices_of_topology("4x8xh100", at);
+  const std::vector<Device> gpus = devices_of_topology("4x8xh100", topology_place);
   CHECK(gpus[8] == Device{8, "gpu", "NVIDIA H100", {}, 0, 1, 1});
   CHECK(slice_count(gpus) == 4);
-  const std::vector<Device> rack = devices_of_topology("18x4xgb200", at);
+  const std::vector<Device> rack = devices_of_topology("18x4xgb200", topology_place);
   CHECK(rack.back() == Device{71, "gpu", "NVIDIA GB200", {}, 0, 17, 0});
-  const std::vector<Device> cpus = devices_of_topology("2xcpu-4", at);
+  const std::vector<Device> cpus = devices_of_topology("2xcpu-4", topology_place);
   CHECK(cpus.back() == Device{7, "cpu", "cpu", {}, 0, 1, {}});
   CHECK(slice_count(cpus) == 1);
 }
@@ -130,9 +130,10 @@ TEST_CASE("every size that is offered can also be written as its box of chips") 
       const std::string box =
           std::to_string(grid[0]) + "x" + std::to_string(grid[1]) + "x" + std::to_string(grid[2]);
       CAPTURE(stem + box);
-      CHECK(topology_named(stem + box, at).grid == grid);
-      CHECK(topology_named(stem + std::to_string(chips * generation.counted_per_chip), at).grid ==
-            grid);
+      CHECK(topology_named(stem + box, topology_place).grid == grid);
+      CHECK(
+          topology_named(stem + std::to_string(chips * generation.counted_per_chip), topology_place)
+              .grid == grid);
     }
   }
 }
@@ -207,7 +208,7 @@ TEST_CASE("more devices than can be planned or listed are refused") {
   CHECK(unknown("9999999999xv5e-256") ==
         "r.yaml:3:1: error: devices '9999999999xv5e-256' are more than 2,147,483,648 "
         "[mesh-too-large]");
-  CHECK(refusal([] { devices_of_topology("cpu-3000000", at); }) ==
+  CHECK(refusal([] { devices_of_topology("cpu-3000000", topology_place); }) ==
         "r.yaml:3:1: error: devices 'cpu-3000000' are 3,000,000, more than the 1,048,576 whose "
         "places can be listed [mesh-too-large]");
 }

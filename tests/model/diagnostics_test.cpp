@@ -2,18 +2,12 @@
 #include <doctest/doctest.h>
 
 #include "model/model.h"
-#include "support/model_configs.h"
+#include "small_model.h"
 
 using namespace shard;
 using namespace shard::tests;
 
 namespace {
-
-ModelBuilder small() {
-  ModelBuilder builder({{"batch", 2}, {"embed", 4}, {"hidden", 8}});
-  builder.input("x", {"batch", "embed"});
-  return builder;
-}
 
 /// All messages of building the model, one after the other; empty when it builds.
 std::string mistakes(const ModelConfig& config) {

@@ -2,18 +2,12 @@
 #include <doctest/doctest.h>
 
 #include "model/model.h"
-#include "support/model_configs.h"
+#include "small_model.h"
 
 using namespace shard;
 using namespace shard::tests;
 
 namespace {
-
-ModelBuilder small() {
-  ModelBuilder builder({{"batch", 2}, {"embed", 4}, {"hidden", 8}});
-  builder.input("x", {"batch", "embed"});
-  return builder;
-}
 
 /// The nodes of `apply`, one line each, without the numbers of inputs and outputs.
 std::string nodes(const ModelBuilder& builder) {

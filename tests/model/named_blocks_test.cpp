@@ -32,7 +32,7 @@ std::string graph_of(const std::string& text) {
   return to_string(model.apply);
 }
 
-std::string mistakes_of(const std::string& text) {
+std::string mistakes_in_block(const std::string& text) {
   return told_by([&] { block_model(text); });
 }
 
@@ -88,81 +88,83 @@ TEST_CASE("a block's values can be constrained") {
 }
 
 TEST_CASE("what a named block has not is refused with what it has") {
-  CHECK(mistakes_of(one_layer("swiglu: {features: mlp, constrain: {hiden: [batch]}}")) ==
+  CHECK(mistakes_in_block(one_layer("swiglu: {features: mlp, constrain: {hiden: [batch]}}")) ==
         "model.yaml:3:53: error: swiglu has no value 'hiden' inside [unknown-value]\n"
         "  hint: did you mean 'hidden'? values: hidden\n");
-  CHECK(mistakes_of(one_layer("rms_norm: {params: {scales: [embed]}}")) ==
+  CHECK(mistakes_in_block(one_layer("rms_norm: {params: {scales: [embed]}}")) ==
         "model.yaml:3:38: error: rms_norm has no parameter 'scales' [unknown-parameter]\n"
         "  hint: did you mean 'scale'? parameters: scale\n");
-  CHECK(mistakes_of(one_layer("mlp: {features: mlp, names: {mlps: hidden}}")) ==
+  CHECK(mistakes_in_block(one_layer("mlp: {features: mlp, names: {mlps: hidden}}")) ==
         "model.yaml:3:39: error: mlp has no label 'mlps' [unknown-label]\n"
         "  hint: did you mean 'mlp'? labels: mlp, embed\n");
 }
 
 TEST_CASE("sizes that do not fit an attention are refused") {
-  CHECK(mistakes_of(one_layer("attention: {heads: heads, kv_heads: 2, head_dim: 2}")) ==
+  CHECK(mistakes_in_block(one_layer("attention: {heads: heads, kv_heads: 2, head_dim: 2}")) ==
         "model.yaml:3:10: error: attention: 3 heads do not divide by 2 kv_heads [indivisible]\n"
         "  hint: each head of the keys serves as many heads of the queries\n");
-  CHECK(mistakes_of(one_layer("attention: {heads: 4}")) ==
+  CHECK(mistakes_in_block(one_layer("attention: {heads: 4}")) ==
         "model.yaml:3:10: error: attention: 6 features do not divide by 4 heads [indivisible]\n"
         "  hint: write head_dim: SIZE\n");
-  CHECK(mistakes_of(one_layer("attention: {heads: 2, rotary: 10000}")) ==
+  CHECK(mistakes_in_block(one_layer("attention: {heads: 2, rotary: 10000}")) ==
         "model.yaml:3:10: error: attention: rotary turns pairs, and head_dim is 3 [indivisible]\n");
-  CHECK(mistakes_of(one_layer("attention: {heads: 3, rotary: {base: -1}}")) ==
+  CHECK(mistakes_in_block(one_layer("attention: {heads: 3, rotary: {base: -1}}")) ==
         "model.yaml:3:10: error: attention: the base of rotary must be positive "
         "[bad-argument]\n");
-  CHECK(mistakes_of(one_layer("attention: {heads: heads, kv_heads: 1, fused_qkv: true}")) ==
+  CHECK(mistakes_in_block(one_layer("attention: {heads: heads, kv_heads: 1, fused_qkv: true}")) ==
         "model.yaml:3:10: error: attention: fused_qkv needs as many kv_heads as heads "
         "[conflicting-keys]\n  hint: leave one of the two out\n");
-  CHECK(mistakes_of(one_layer("attention: {heads: 3}", "f32[batch, embed]")) ==
+  CHECK(mistakes_in_block(one_layer("attention: {heads: 3}", "f32[batch, embed]")) ==
         "model.yaml:3:10: error: attention needs at least 3 dims, found f32[batch=2, embed=6] "
         "[rank-mismatch]\n");
-  CHECK(mistakes_of(one_layer("attention: {heads: 3}", "f32[batch, length, heads, embed]")) ==
+  CHECK(mistakes_in_block(one_layer("attention: {heads: 3}", "f32[batch, length, heads, embed]")) ==
         "model.yaml:3:10: error: attention works on [batch, length, features], found "
         "f32[batch=2, length=4, heads=3, embed=6] [rank-mismatch]\n");
 }
 
 TEST_CASE("a mixture of experts is refused what it cannot do") {
-  CHECK(mistakes_of(one_layer("moe: {experts: 2, features: 8, top_k: 3}")) ==
+  CHECK(mistakes_in_block(one_layer("moe: {experts: 2, features: 8, top_k: 3}")) ==
         "model.yaml:3:10: error: moe: top_k is 3 of 2 experts [bad-argument]\n");
-  CHECK(mistakes_of(one_layer("moe: {experts: 2, features: 8, capacity: 3}")) ==
+  CHECK(mistakes_in_block(one_layer("moe: {experts: 2, features: 8, capacity: 3}")) ==
         "model.yaml:3:10: error: moe: a capacity has no effect with dispatch: dense "
         "[conflicting-keys]\n  hint: write dispatch: capacity\n");
-  CHECK(mistakes_of(one_layer("moe: {experts: 2, features: 8, dispatch: capacity}",
-                              "f32[batch, length, heads, embed]")) ==
+  CHECK(mistakes_in_block(one_layer("moe: {experts: 2, features: 8, dispatch: capacity}",
+                                    "f32[batch, length, heads, embed]")) ==
         "model.yaml:3:10: error: moe with a capacity works on [batch, length, features] "
         "[rank-mismatch]\n");
 }
 
 TEST_CASE("tables take integers and logits of tied tables know them") {
-  CHECK(mistakes_of(one_layer("embedding: {vocab: 8, features: 4}")) ==
+  CHECK(mistakes_in_block(one_layer("embedding: {vocab: 8, features: 4}")) ==
         "model.yaml:3:10: error: embedding needs integers (i32), found f32[batch=2, length=4, "
         "embed=6] [dtype-mismatch]\n");
-  CHECK(mistakes_of(one_layer("rms_norm", "i32[batch, length]")) ==
+  CHECK(mistakes_in_block(one_layer("rms_norm", "i32[batch, length]")) ==
         "model.yaml:3:10: error: rms_norm needs floating-point numbers, found i32[batch=2, "
         "length=4] [dtype-mismatch]\n");
-  CHECK(mistakes_of(one_layer("embedding: {name: table, vocab: 8, features: 4}, attend: tabel",
-                              "i32[batch, length]")) ==
-        "model.yaml:3:59: error: there is no embedding 'tabel' here [unknown-value]\n"
-        "  hint: did you mean 'table'? embeddings: table\n");
-  CHECK(mistakes_of(one_layer("embedding: {name: table, vocab: 8, features: 4}, dense: 5, attend: "
-                              "table",
-                              "i32[batch, length]")) ==
+  CHECK(
+      mistakes_in_block(one_layer("embedding: {name: table, vocab: 8, features: 4}, attend: tabel",
+                                  "i32[batch, length]")) ==
+      "model.yaml:3:59: error: there is no embedding 'tabel' here [unknown-value]\n"
+      "  hint: did you mean 'table'? embeddings: table\n");
+  CHECK(mistakes_in_block(
+            one_layer("embedding: {name: table, vocab: 8, features: 4}, dense: 5, attend: "
+                      "table",
+                      "i32[batch, length]")) ==
         "model.yaml:3:69: error: attend of f32[batch=2, length=4, 5] and the table f32[vocab=8, "
         "features=4]: the last dims differ [shape-mismatch]\n");
-  CHECK(mistakes_of(one_layer("position_embedding: 3")) ==
+  CHECK(mistakes_in_block(one_layer("position_embedding: 3")) ==
         "model.yaml:3:10: error: a table of 3 positions is too short for f32[batch=2, length=4, "
         "embed=6] [shape-mismatch]\n");
 }
 
 TEST_CASE("keys of named blocks are checked by their tables") {
-  CHECK(mistakes_of(one_layer("attention: {head: 3}")) ==
+  CHECK(mistakes_in_block(one_layer("attention: {head: 3}")) ==
         "model.yaml:3:22: error: 'head' is not a key of layer 'attention' [unknown-key]\n"
         "  hint: did you mean 'heads'?\n");
-  CHECK(mistakes_of(one_layer("attention: {heads: 3, mask: casual}")) ==
+  CHECK(mistakes_in_block(one_layer("attention: {heads: 3, mask: casual}")) ==
         "model.yaml:3:38: error: 'mask' cannot be 'casual' [unknown-word]\n"
         "  hint: did you mean 'causal'? it is one of: none, causal\n");
-  CHECK(mistakes_of(one_layer("attention: {heads: 3, rotary: {bas: 3}}")) ==
+  CHECK(mistakes_in_block(one_layer("attention: {heads: 3, rotary: {bas: 3}}")) ==
         "model.yaml:3:41: error: 'bas' is not a key of 'rotary' [unknown-key]\n"
         "  hint: did you mean 'base'? valid keys: base\n");
 }
@@ -193,7 +195,7 @@ TEST_CASE("softmax sums over the last dim or those named") {
   %8 = subtract(%3, %7) : f32[2,6]  # y
   out %8 : f32[2,6]  # output
 )");
-  CHECK(mistakes_of(one_layer("let: y = softmax(3)")) ==
+  CHECK(mistakes_in_block(one_layer("let: y = softmax(3)")) ==
         "model.yaml:3:19: error: softmax takes one array [wrong-input-count]\n"
         "  hint: write softmax(x, ...)\n");
 }
@@ -361,9 +363,9 @@ TEST_CASE("a batch that does not divide into microbatches is refused") {
            "}\nlayers: [dense: embed]\ntrain: {loss: mse, optimizer: {sgd: 1}, microbatches: " +
            std::to_string(parts) + "}\n";
   };
-  CHECK(mistakes_of(training("x: \"f32[batch, embed]\"", 4)) ==
+  CHECK(mistakes_in_block(training("x: \"f32[batch, embed]\"", 4)) ==
         "model.yaml:4:55: error: a batch of 6 does not divide by 4 microbatches [microbatches]\n");
-  CHECK(mistakes_of(training("x: \"f32[batch, embed]\", y: \"f32[embed]\"", 2)) ==
+  CHECK(mistakes_in_block(training("x: \"f32[batch, embed]\", y: \"f32[embed]\"", 2)) ==
         "model.yaml:4:55: error: microbatches cut the first dim of all inputs, which must have one "
         "label [microbatches]\n  hint: e.g. inputs: {x: \"f32[batch, embed]\", labels: "
         "\"i32[batch]\"}\n");

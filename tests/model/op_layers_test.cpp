@@ -52,7 +52,7 @@ std::string nodes_of(const std::string& layers) {
   return kept;
 }
 
-std::string mistakes_of(const std::string& layers) {
+std::string mistakes_in_layers(const std::string& layers) {
   return told_by([&] { model_of(with_layers(layers)); });
 }
 
@@ -169,38 +169,38 @@ TEST_CASE("layers with arguments are functions in expressions") {
 }
 
 TEST_CASE("wrong arguments of such layers are told with what there is") {
-  CHECK(mistakes_of("  - reshape: [batch, half]\n") ==
+  CHECK(mistakes_in_layers("  - reshape: [batch, half]\n") ==
         "model.yaml:4:5: error: reshape of f32[batch=4, length=6]: f32[4,6] has 24 elements, not "
         "those of 4,3 [shape-mismatch]\n");
-  CHECK(mistakes_of("  - slice: {dim: length, start: 4, limit: 9}\n") ==
+  CHECK(mistakes_in_layers("  - slice: {dim: length, start: 4, limit: 9}\n") ==
         "model.yaml:4:5: error: slice from 4 to 9: dim 1 of f32[batch=4, length=6] has 6 elements "
         "[bad-range]\n"
         "  hint: positions count from 0, and limit is the one behind the last\n");
-  CHECK(mistakes_of("  - slice: {dim: length, stride: 0}\n") ==
+  CHECK(mistakes_in_layers("  - slice: {dim: length, stride: 0}\n") ==
         "model.yaml:4:5: error: the stride of a slice is 0, which is not positive [bad-size]\n");
-  CHECK(mistakes_of("  - split: {dim: length, into: [a, b, c, d]}\n") ==
+  CHECK(mistakes_in_layers("  - split: {dim: length, into: [a, b, c, d]}\n") ==
         "model.yaml:4:5: error: dim 1 of f32[batch=4, length=6] is not split into 4 equal parts "
         "[bad-split]\n"
         "  hint: the sizes of the parts add up to 6, one for each name of 'into'\n");
-  CHECK(mistakes_of("  - cumsum: [batch, length]\n") ==
+  CHECK(mistakes_in_layers("  - cumsum: [batch, length]\n") ==
         "model.yaml:4:5: error: cumsum takes one dim, found 2 [wrong-dim-count]\n");
-  CHECK(mistakes_of("  - top_k: 7\n") ==
+  CHECK(mistakes_in_layers("  - top_k: 7\n") ==
         "model.yaml:4:5: error: top_k of f32[batch=4, length=6]: there are no 7 elements in its "
         "last dim [shape-mismatch]\n");
-  CHECK(mistakes_of("  - take: {of: [x, x]}\n") ==
+  CHECK(mistakes_in_layers("  - take: {of: [x, x]}\n") ==
         "model.yaml:4:5: error: take needs integers as its second input, found f32[batch=4, "
         "length=6] [dtype-mismatch]\n");
-  CHECK(mistakes_of("  - take_along: {of: [x, n]}\n") ==
+  CHECK(mistakes_in_layers("  - take_along: {of: [x, n]}\n") ==
         "model.yaml:4:5: error: take_along of f32[batch=4, length=6] at i32[batch=4]: all dims but "
         "dim 0 have the same size [shape-mismatch]\n");
-  CHECK(mistakes_of("  - one_hot: 3\n") ==
+  CHECK(mistakes_in_layers("  - one_hot: 3\n") ==
         "model.yaml:4:5: error: one_hot needs integers, found f32[batch=4, length=6] "
         "[dtype-mismatch]\n");
-  CHECK(mistakes_of("  - where: {of: [x, x, x]}\n") ==
+  CHECK(mistakes_in_layers("  - where: {of: [x, x, x]}\n") ==
         "model.yaml:4:5: error: the first input of where is a condition (bool), found "
         "f32[batch=4, length=6] [dtype-mismatch]\n"
         "  hint: compare: gt, ge, lt, le, eq, ne\n");
-  CHECK(mistakes_of("  - reduce_mean: {of: n}\n") ==
+  CHECK(mistakes_in_layers("  - reduce_mean: {of: n}\n") ==
         "model.yaml:4:5: error: reduce_mean needs floating-point numbers, found i32[batch=4] "
         "[dtype-mismatch]\n");
 }
@@ -211,56 +211,56 @@ TEST_CASE("wrong equations and windows are told") {
            " [bad-equation]\n  hint: a letter for each dim and ... for dims without one, as in "
            "\"...ld,df->...lf\"\n";
   };
-  CHECK(mistakes_of("  - einsum: \"bl,lm->bm\"\n") ==
+  CHECK(mistakes_in_layers("  - einsum: \"bl,lm->bm\"\n") ==
         told("'bl,lm->bm' of f32[batch=4, length=6]: it has 2 inputs, the layer has 1"));
-  CHECK(mistakes_of("  - einsum: \"blm->b\"\n") ==
+  CHECK(mistakes_in_layers("  - einsum: \"blm->b\"\n") ==
         told("'blm->b' of f32[batch=4, length=6]: 'blm' has 3 letters, input 1 has 2 dims"));
-  CHECK(mistakes_of("  - einsum: {of: [x, n], equation: \"bl,b...c->b\"}\n") ==
+  CHECK(mistakes_in_layers("  - einsum: {of: [x, n], equation: \"bl,b...c->b\"}\n") ==
         told("'bl,b...c->b' of f32[batch=4, length=6], i32[batch=4]: 'b...c' has 2 letters, input "
              "2 has 1 dim"));
-  CHECK(mistakes_of("  - einsum: \"bb->b\"\n") ==
+  CHECK(mistakes_in_layers("  - einsum: \"bb->b\"\n") ==
         told("'bb->b' of f32[batch=4, length=6]: 'b' is 4 and, in input 1, 6"));
-  CHECK(mistakes_of("  - einsum: \"b1->b\"\n") ==
+  CHECK(mistakes_in_layers("  - einsum: \"b1->b\"\n") ==
         told("'b1->b' of f32[batch=4, length=6]: 'b1' is not made of letters"));
-  CHECK(mistakes_of("  - einsum: \"bl->b.\"\n") ==
+  CHECK(mistakes_in_layers("  - einsum: \"bl->b.\"\n") ==
         told("'bl->b.' of f32[batch=4, length=6]: 'b.' is not made of letters"));
-  CHECK(mistakes_of("  - einsum: \"bl->bm\"\n") ==
+  CHECK(mistakes_in_layers("  - einsum: \"bl->bm\"\n") ==
         told("'bl->bm' of f32[batch=4, length=6]: 'm' of the result is in no input"));
-  CHECK(mistakes_of("  - einsum: \"bl->bb\"\n") ==
+  CHECK(mistakes_in_layers("  - einsum: \"bl->bb\"\n") ==
         told("'bl->bb' of f32[batch=4, length=6]: the result has 'b' twice"));
-  CHECK(mistakes_of("  - einsum: {of: [x, x], equation: \"bl,lm->bm\"}\n") ==
+  CHECK(mistakes_in_layers("  - einsum: {of: [x, x], equation: \"bl,lm->bm\"}\n") ==
         told("'bl,lm->bm' of f32[batch=4, length=6], f32[batch=4, length=6]: 'l' is 6 and, in "
              "input 2, 4"));
-  CHECK(mistakes_of("  - einsum: {of: [x, n], equation: \"...,...\"}\n") ==
+  CHECK(mistakes_in_layers("  - einsum: {of: [x, n], equation: \"...,...\"}\n") ==
         told("'...,...' of f32[batch=4, length=6], i32[batch=4]: a dim of '...' is 6 and, in input "
              "2, 4"));
-  CHECK(mistakes_of("  - conv: {features: 4, window: [3, 3]}\n") ==
+  CHECK(mistakes_in_layers("  - conv: {features: 4, window: [3, 3]}\n") ==
         "model.yaml:4:5: error: conv with a window of 2 dims needs a batch before and features "
         "behind, found f32[batch=4, length=6] [rank-mismatch]\n");
-  CHECK(mistakes_of("  - conv: {of: image, features: 3, window: [3, 3], groups: 2}\n") ==
+  CHECK(mistakes_in_layers("  - conv: {of: image, features: 3, window: [3, 3], groups: 2}\n") ==
         "model.yaml:4:5: error: conv from 2 to 3 features has no 2 groups [bad-size]\n"
         "  hint: the groups divide the features on both sides\n");
-  CHECK(mistakes_of("  - pool: {of: image, window: [2, 0]}\n") ==
+  CHECK(mistakes_in_layers("  - pool: {of: image, window: [2, 0]}\n") ==
         "model.yaml:4:5: error: window, strides and dilation of pool must be positive "
         "[bad-size]\n");
-  CHECK(mistakes_of("  - pool: {of: image, window: [2, 2], strides: [1, 2, 3]}\n") ==
+  CHECK(mistakes_in_layers("  - pool: {of: image, window: [2, 2], strides: [1, 2, 3]}\n") ==
         "model.yaml:4:5: error: 'strides' of pool has 3 numbers, expected 2 "
         "[wrong-argument-count]\n");
-  CHECK(mistakes_of("  - pool: {of: image, window: [2, 2], padding: [[1, 1]]}\n") ==
+  CHECK(mistakes_in_layers("  - pool: {of: image, window: [2, 2], padding: [[1, 1]]}\n") ==
         "model.yaml:4:5: error: 'padding' of pool has 1 pairs, expected 2 "
         "[wrong-argument-count]\n");
 }
 
 TEST_CASE("wrong arguments of calls are told") {
-  CHECK(mistakes_of("  - let: y = cumsum(x, dims=length)\n") ==
+  CHECK(mistakes_in_layers("  - let: y = cumsum(x, dims=length)\n") ==
         "model.yaml:4:24: error: cumsum takes no 'dims' [unknown-argument]\n"
         "  hint: did you mean 'dim'? arguments: dim, reverse, dtype\n");
-  CHECK(mistakes_of("  - let: y = top_k(x)\n") ==
+  CHECK(mistakes_in_layers("  - let: y = top_k(x)\n") ==
         "model.yaml:4:14: error: top_k needs k [missing-argument]\n"
         "  hint: write top_k(.., k=..)\n");
-  CHECK(mistakes_of("  - let: y = cumsum(x, x)\n") ==
+  CHECK(mistakes_in_layers("  - let: y = cumsum(x, x)\n") ==
         "model.yaml:4:14: error: cumsum takes 1 array, found 2 [wrong-input-count]\n");
-  CHECK(mistakes_of("  - let: y = cumsum(x, reverse=maybe)\n") ==
+  CHECK(mistakes_in_layers("  - let: y = cumsum(x, reverse=maybe)\n") ==
         "model.yaml:4:24: error: 'reverse' of cumsum cannot be that [bad-argument]\n"
         "  hint: expected true or false\n");
 }

@@ -50,7 +50,7 @@ std::vector<double> slice(const Array& stack, std::int64_t i) {
   return {stack.data.begin() + i * size, stack.data.begin() + (i + 1) * size};
 }
 
-ModelBuilder small() {
+ModelBuilder small_scan() {
   ModelBuilder builder({{"batch", 2}, {"embed", 3}, {"hidden", 4}});
   builder.input("x", {"batch", "embed"});
   return builder;
@@ -88,7 +88,7 @@ TEST_CASE("gradients of the guide agree with central differences in both forms")
 }
 
 TEST_CASE("biases and expressions inside a scanned block get their gradients") {
-  ModelBuilder builder = small();
+  ModelBuilder builder = small_scan();
   builder.block("Block", {let("start = x"), dense("hidden", true), word("tanh"),
                           dense("embed", true), let("y = start + 0.5 * Dense_1")});
   builder.config.blocks[0].layers[3].name = "Dense_1";
@@ -97,7 +97,7 @@ TEST_CASE("biases and expressions inside a scanned block get their gradients") {
 }
 
 TEST_CASE("an invariant of a loop sums its gradients over the iterations") {
-  ModelBuilder builder = small();
+  ModelBuilder builder = small_scan();
   builder.config.blocks.clear();
   builder.layer(param("scale", builder.type({"embed"})));
   builder.block("Block", {let("y = tanh(x * s) + x / s")});
@@ -112,7 +112,7 @@ TEST_CASE("an invariant of a loop sums its gradients over the iterations") {
 }
 
 TEST_CASE("a scan inside a scanned block stacks parameters twice and differentiates") {
-  ModelBuilder builder = small();
+  ModelBuilder builder = small_scan();
   builder.block("Inner", {dense("embed"), word("tanh")});
   LayerConfig inner = repeat("Inner", 2, true);
   inner.repeat->axis = LogicalAxis("inner");
@@ -133,7 +133,7 @@ TEST_CASE("a scan inside a scanned block stacks parameters twice and differentia
 }
 
 TEST_CASE("a scanned pattern is one loop over its blocks in turn") {
-  ModelBuilder builder = small();
+  ModelBuilder builder = small_scan();
   builder.block("Local", {dense("embed"), word("tanh")});
   builder.block("Global", {dense("embed"), word("sin")});
   LayerConfig pattern = repeat("Local", 3, true);
@@ -151,7 +151,7 @@ TEST_CASE("a scanned pattern is one loop over its blocks in turn") {
 }
 
 TEST_CASE("a written-out repeat inside a scanned block differentiates") {
-  ModelBuilder builder = small();
+  ModelBuilder builder = small_scan();
   builder.block("Inner", {dense("embed"), word("sigmoid")});
   builder.block("Outer", {repeat("Inner", 2), word("sin")});
   builder.layer(repeat("Outer", 2, true)).train("sgd");
@@ -159,7 +159,7 @@ TEST_CASE("a written-out repeat inside a scanned block differentiates") {
 }
 
 TEST_CASE("constants inside a loop are made again instead of saved") {
-  ModelBuilder builder = small();
+  ModelBuilder builder = small_scan();
   builder.block("Block", {dense("embed"), let("y = 2 / (x * x + 1) + Dense_0")});
   builder.config.blocks[0].layers[0].name = "Dense_0";
   builder.layer(repeat("Block", 2, true)).train("sgd");

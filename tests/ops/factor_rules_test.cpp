@@ -1,16 +1,16 @@
 #include <doctest/doctest.h>
 
 #include "base/check.h"
-#include "ops/op.h"
+#include "rule_texts.h"
 
 using namespace shard;
+using namespace shard::tests;
 
 namespace {
 
-TensorType f32(Shape shape) { return {DType::f32, std::move(shape)}; }
-
 /// The rule's text for operands of these shapes.
-std::string rule(Op op, const std::vector<Shape>& shapes, const Attributes& attributes = {}) {
+std::string rule_of_shapes(Op op, const std::vector<Shape>& shapes,
+                           const Attributes& attributes = {}) {
   std::vector<TensorType> operands;
   for (const Shape& shape : shapes) operands.push_back(f32(shape));
   const std::vector<TensorType> results = result_types(op, operands, attributes);
@@ -22,28 +22,30 @@ using Dims = std::vector<std::int64_t>;
 }  // namespace
 
 TEST_CASE("elementwise ops have one factor per dim and none for scalars") {
-  CHECK(rule(Op::relu, {{8, 4}}) == "([i, j]) -> ([i, j])");
-  CHECK(rule(Op::add, {{8, 4}, {8, 4}}) == "([i, j],[i, j]) -> ([i, j])");
-  CHECK(rule(Op::multiply, {{}, {8, 4}}) == "([],[i, j]) -> ([i, j])");
-  CHECK(rule(Op::divide, {{8}, {}}) == "([i],[]) -> ([i])");
-  CHECK(rule(Op::add, {{}, {}}) == "([],[]) -> ([])");
-  CHECK(rule(Op::scale, {{8}}, {{"value", 2.0}}) == "([i]) -> ([i])");
-  CHECK(rule(Op::constrain, {{8, 4}}, {{"placement", std::int64_t{0}}}) == "([i, j]) -> ([i, j])");
+  CHECK(rule_of_shapes(Op::relu, {{8, 4}}) == "([i, j]) -> ([i, j])");
+  CHECK(rule_of_shapes(Op::add, {{8, 4}, {8, 4}}) == "([i, j],[i, j]) -> ([i, j])");
+  CHECK(rule_of_shapes(Op::multiply, {{}, {8, 4}}) == "([],[i, j]) -> ([i, j])");
+  CHECK(rule_of_shapes(Op::divide, {{8}, {}}) == "([i],[]) -> ([i])");
+  CHECK(rule_of_shapes(Op::add, {{}, {}}) == "([],[]) -> ([])");
+  CHECK(rule_of_shapes(Op::scale, {{8}}, {{"value", 2.0}}) == "([i]) -> ([i])");
+  CHECK(rule_of_shapes(Op::constrain, {{8, 4}}, {{"placement", std::int64_t{0}}}) ==
+        "([i, j]) -> ([i, j])");
 }
 
 TEST_CASE("a dot numbers batch then lhs free then rhs free then contracted dims") {
-  CHECK(rule(Op::dot, {{8, 32}, {32, 16}}, dot_attributes({}, {}, {1}, {0})) ==
+  CHECK(rule_of_shapes(Op::dot, {{8, 32}, {32, 16}}, dot_attributes({}, {}, {1}, {0})) ==
         "([i, k],[k, j]) -> ([i, j]) red={k}");
-  CHECK(rule(Op::dot, {{2, 8, 32}, {2, 32, 16}}, dot_attributes({0}, {0}, {2}, {1})) ==
+  CHECK(rule_of_shapes(Op::dot, {{2, 8, 32}, {2, 32, 16}}, dot_attributes({0}, {0}, {2}, {1})) ==
         "([i, j, l],[i, l, k]) -> ([i, j, k]) red={l}");
-  CHECK(rule(Op::dot, {{4, 8, 32}, {32, 8}}, dot_attributes({}, {}, {1, 2}, {1, 0})) ==
+  CHECK(rule_of_shapes(Op::dot, {{4, 8, 32}, {32, 8}}, dot_attributes({}, {}, {1, 2}, {1, 0})) ==
         "([i, j, k],[k, j]) -> ([i]) red={j,k}");
-  CHECK(rule(Op::dot, {{3}, {3}}, dot_attributes({}, {}, {0}, {0})) == "([i],[i]) -> ([]) red={i}");
+  CHECK(rule_of_shapes(Op::dot, {{3}, {3}}, dot_attributes({}, {}, {0}, {0})) ==
+        "([i],[i]) -> ([]) red={i}");
 }
 
 TEST_CASE("reductions number the dims of the operand and combine as their op does") {
   const Attributes dims{{"dims", Dims{1}}};
-  CHECK(rule(Op::reduce_sum, {{8, 4, 2}}, dims) == "([i, j, k]) -> ([i, k]) red={j}");
+  CHECK(rule_of_shapes(Op::reduce_sum, {{8, 4, 2}}, dims) == "([i, j, k]) -> ([i, k]) red={j}");
   const auto reduction = [&](Op op) {
     return factor_rule(op, std::vector{f32({8, 4})}, std::vector{f32({8})}, dims).reduction;
   };
@@ -54,13 +56,15 @@ TEST_CASE("reductions number the dims of the operand and combine as their op doe
 }
 
 TEST_CASE("transpose and broadcast number the dims of the result") {
-  CHECK(rule(Op::transpose, {{2, 3, 4}}, {{"order", Dims{2, 0, 1}}}) ==
+  CHECK(rule_of_shapes(Op::transpose, {{2, 3, 4}}, {{"order", Dims{2, 0, 1}}}) ==
         "([j, k, i]) -> ([i, j, k])");
-  CHECK(rule(Op::broadcast, {{4}}, {{"shape", Shape{8, 4}}, {"dims", Dims{1}}}) ==
+  CHECK(rule_of_shapes(Op::broadcast, {{4}}, {{"shape", Shape{8, 4}}, {"dims", Dims{1}}}) ==
         "([j]) -> ([i, j])");
-  CHECK(rule(Op::broadcast, {{2, 1, 13}}, {{"shape", Shape{2, 64, 13}}, {"dims", Dims{0, 1, 2}}}) ==
+  CHECK(rule_of_shapes(Op::broadcast, {{2, 1, 13}},
+                       {{"shape", Shape{2, 64, 13}}, {"dims", Dims{0, 1, 2}}}) ==
         "([i, j, l]) -> ([i, k, l])");
-  CHECK(rule(Op::broadcast, {{}}, {{"shape", Shape{8}}, {"dims", Dims{}}}) == "([]) -> ([i])");
+  CHECK(rule_of_shapes(Op::broadcast, {{}}, {{"shape", Shape{8}}, {"dims", Dims{}}}) ==
+        "([]) -> ([i])");
 }
 
 TEST_CASE("optimizer updates are elementwise over the parameter with a scalar count") {

@@ -3,9 +3,10 @@
 #include <doctest/doctest.h>
 
 #include "ops/index_dims.h"
-#include "ops/op.h"
+#include "rule_texts.h"
 
 using namespace shard;
+using namespace shard::tests;
 
 namespace {
 
@@ -14,8 +15,6 @@ using Dims = std::vector<std::int64_t>;
 const DimPart whole;
 const DimPart over_model{{1}, {4}};       ///< of a mesh data 2 x model 4
 const DimPart over_both{{1, 4}, {4, 2}};  ///< model, then data
-
-TensorType f32(Shape shape) { return {DType::f32, std::move(shape)}; }
 
 }  // namespace
 

@@ -2,34 +2,16 @@
 #include <doctest/doctest.h>
 
 #include "ops/index_dims.h"
-#include "ops/op.h"
+#include "rule_texts.h"
 
 using namespace shard;
+using namespace shard::tests;
 
 namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-TensorType f32(Shape shape) { return {DType::f32, std::move(shape)}; }
-TensorType i32(Shape shape) { return {DType::i32, std::move(shape)}; }
 TensorType truth(Shape shape) { return {DType::boolean, std::move(shape)}; }
-
-/// The result types or, if the rule refuses, its sentence.
-std::string shape(Op op, const std::vector<TensorType>& operands,
-                  const Attributes& attributes = {}) {
-  const ShapeResult result = def(op).shape_rule(operands, attributes);
-  if (const auto* mistake = std::get_if<std::string>(&result)) return *mistake;
-  std::string text;
-  for (const TensorType& type : std::get<std::vector<TensorType>>(result)) {
-    text += (text.empty() ? "" : " ") + to_string(type);
-  }
-  return text;
-}
-
-std::string rule(Op op, const std::vector<TensorType>& operands,
-                 const Attributes& attributes = {}) {
-  return to_string(factor_rule(op, operands, result_types(op, operands, attributes), attributes));
-}
 
 std::string reshape(Shape from, Shape to) {
   return rule(Op::reshape, {f32(std::move(from))}, {{"shape", std::move(to)}});

@@ -1,28 +1,14 @@
 #include <doctest/doctest.h>
 
 #include "base/check.h"
-#include "ops/op.h"
+#include "rule_texts.h"
 
 using namespace shard;
+using namespace shard::tests;
 
 namespace {
 
 using Dims = std::vector<std::int64_t>;
-
-TensorType f32(Shape shape) { return {DType::f32, std::move(shape)}; }
-TensorType i32(Shape shape) { return {DType::i32, std::move(shape)}; }
-
-/// The result types or, if the rule refuses, its sentence.
-std::string shape(Op op, const std::vector<TensorType>& operands,
-                  const Attributes& attributes = {}) {
-  const ShapeResult result = def(op).shape_rule(operands, attributes);
-  if (const auto* mistake = std::get_if<std::string>(&result)) return *mistake;
-  std::string text;
-  for (const TensorType& type : std::get<std::vector<TensorType>>(result)) {
-    text += (text.empty() ? "" : " ") + to_string(type);
-  }
-  return text;
-}
 
 }  // namespace
 

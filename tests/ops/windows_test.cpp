@@ -3,26 +3,14 @@
 
 #include <doctest/doctest.h>
 
-#include "ops/op.h"
+#include "rule_texts.h"
 
 using namespace shard;
+using namespace shard::tests;
 
 namespace {
 
 using Dims = std::vector<std::int64_t>;
-
-TensorType f32(Shape shape) { return {DType::f32, std::move(shape)}; }
-
-/// The result type or, if the rule refuses, its sentence.
-std::string shape(Op op, const std::vector<TensorType>& operands, const Attributes& attributes) {
-  const ShapeResult result = def(op).shape_rule(operands, attributes);
-  if (const auto* mistake = std::get_if<std::string>(&result)) return *mistake;
-  return to_string(std::get<std::vector<TensorType>>(result)[0]);
-}
-
-std::string rule(Op op, const std::vector<TensorType>& operands, const Attributes& attributes) {
-  return to_string(factor_rule(op, operands, result_types(op, operands, attributes), attributes));
-}
 
 Attributes convolution(std::int64_t feature_groups, std::int64_t batch_groups,
                        Dims strides = {1, 1}) {

@@ -65,7 +65,7 @@ std::string model_with(const std::string& optimizer) {
          optimizer + "}}\n";
 }
 
-const char* const one_device = "mesh: {x: 1}\nrules: []\n";
+const char* const one_device_x = "mesh: {x: 1}\nrules: []\n";
 const char* const eight_devices = "mesh: {x: 2, y: 4}\nrules: [[a, y], [b, x], [c, x], [e, y]]\n";
 
 /// `1.0.mu.matrix` as a path of the train state.
@@ -169,7 +169,7 @@ TEST_CASE("optimizers move parameters and state as optax does") {
   Score score("numerics/optimizers.safetensors");
   for (const WrittenAs& one : optimizers) {
     CAPTURE(one.recorded);
-    score_optimizer(score, one, one_device, "", recorded);
+    score_optimizer(score, one, one_device_x, "", recorded);
     score_optimizer(score, one, eight_devices, " on 8 devices", recorded);
   }
   score.report();
@@ -189,7 +189,7 @@ TEST_CASE("learning rates are those of the schedules of optax") {
             "  - let: y = w * g\n"
             "train: {loss: sum, returns: [state], optimizer: {sgd: {learning_rate: {") +
         one.written + "}}}}\n";
-    const Planned planned = plan_texts(model, one_device);
+    const Planned planned = plan_texts(model, one_device_x);
     Cluster cluster(planned.program, {});
     for (const StateLeaf& leaf : planned.model.state) {
       cluster.write_input(input_at(planned.program, leaf.path), zeros(leaf.type));

@@ -32,7 +32,7 @@ struct PartsCase {
   std::int64_t index_limit = 30;
 };
 
-TensorType real(Shape shape) { return {DType::f32, std::move(shape)}; }
+TensorType f32_of(Shape shape) { return {DType::f32, std::move(shape)}; }
 TensorType whole(Shape shape) { return {DType::i32, std::move(shape)}; }
 
 Attributes windows(Dims sizes, Dims strides, Dims low, Dims high, Dims dilation, Dims spread) {
@@ -50,32 +50,32 @@ Attributes pad_of(std::int64_t low, std::int64_t high, std::int64_t interior) {
 }
 
 void add_moves(std::vector<PartsCase>& cases) {
-  const TensorType x = real({48, 4});
+  const TensorType x = f32_of({48, 4});
   cases.push_back({"first half", Op::slice, {x}, slice_of(0, 24, 1)});
   cases.push_back({"second half", Op::slice, {x}, slice_of(24, 48, 1)});
   cases.push_back({"middle", Op::slice, {x}, slice_of(7, 31, 1)});
   cases.push_back({"every second", Op::slice, {x}, slice_of(1, 48, 2)});
-  cases.push_back({"shift on", Op::pad, {x, real({})}, pad_of(1, -1, 0)});
-  cases.push_back({"shift back", Op::pad, {x, real({})}, pad_of(-2, 2, 0)});
-  cases.push_back({"grow", Op::pad, {x, real({})}, pad_of(10, 14, 0)});
-  cases.push_back({"shrink", Op::pad, {x, real({})}, pad_of(-5, -19, 0)});
-  cases.push_back({"spread", Op::pad, {x, real({})}, pad_of(1, 0, 1)});
-  cases.push_back({"spread and cut", Op::pad, {x, real({})}, pad_of(-3, 4, 1)});
+  cases.push_back({"shift on", Op::pad, {x, f32_of({})}, pad_of(1, -1, 0)});
+  cases.push_back({"shift back", Op::pad, {x, f32_of({})}, pad_of(-2, 2, 0)});
+  cases.push_back({"grow", Op::pad, {x, f32_of({})}, pad_of(10, 14, 0)});
+  cases.push_back({"shrink", Op::pad, {x, f32_of({})}, pad_of(-5, -19, 0)});
+  cases.push_back({"spread", Op::pad, {x, f32_of({})}, pad_of(1, 0, 1)});
+  cases.push_back({"spread and cut", Op::pad, {x, f32_of({})}, pad_of(-3, 4, 1)});
   cases.push_back({"reverse", Op::reverse, {x}, {{"dims", Dims{0}}}});
   cases.push_back({"reverse both", Op::reverse, {x}, {{"dims", Dims{0, 1}}}});
-  cases.push_back({"join", Op::concatenate, {x, real({24, 4}), x}, {{"dim", std::int64_t{0}}}});
+  cases.push_back({"join", Op::concatenate, {x, f32_of({24, 4}), x}, {{"dim", std::int64_t{0}}}});
   cases.push_back({"dynamic slice",
                    Op::dynamic_slice,
-                   {real({96, 4}), whole({}), whole({})},
+                   {f32_of({96, 4}), whole({}), whole({})},
                    {{"sizes", Dims{3, 2}}},
                    0,
                    100});
 }
 
 void add_lines(std::vector<PartsCase>& cases) {
-  const TensorType x = real({48, 6}), y = real({6, 96});
+  const TensorType x = f32_of({48, 6}), y = f32_of({6, 96});
   for (const Op op : {Op::argmax, Op::argmin}) {
-    cases.push_back({"position", op, {real({192, 3})}, {{"dim", std::int64_t{0}}}});
+    cases.push_back({"position", op, {f32_of({192, 3})}, {{"dim", std::int64_t{0}}}});
     cases.push_back({"position", op, {whole({192, 3})}, {{"dim", std::int64_t{0}}}, 0, 3});
   }
   cases.push_back({"top k", Op::top_k, {y}, {{"k", std::int64_t{2}}}, 1});
@@ -92,7 +92,7 @@ void add_lines(std::vector<PartsCase>& cases) {
 }
 
 void add_windows(std::vector<PartsCase>& cases) {
-  const TensorType x = real({48, 4});
+  const TensorType x = f32_of({48, 4});
   for (const Op op : {Op::reduce_window_sum, Op::reduce_window_max, Op::reduce_window_min}) {
     cases.push_back({"same", op, {x}, windows({3, 1}, {1, 1}, {1, 0}, {1, 0}, {1, 1}, {1, 1})});
     cases.push_back({"strided", op, {x}, windows({5, 2}, {2, 1}, {1, 1}, {2, 0}, {1, 1}, {1, 1})});
@@ -104,7 +104,7 @@ void add_windows(std::vector<PartsCase>& cases) {
     const ConvolutionDims dims{{0, 2, 1}, {2, 1, 0}, {0, 2, 1}, groups, 1};
     cases.push_back({name,
                      Op::convolution,
-                     {real({2, 48, 4}), real({kernel, 4 / groups, 6})},
+                     {f32_of({2, 48, 4}), f32_of({kernel, 4 / groups, 6})},
                      convolution_attributes(dims, over),
                      1});
   };
@@ -118,7 +118,7 @@ void add_windows(std::vector<PartsCase>& cases) {
   const ConvolutionDims dims{{2, 0, 1}, {2, 0, 1}, {0, 2, 1}, 1, 1};
   cases.push_back({"gradient",
                    Op::convolution,
-                   {real({2, 48, 4}), real({2, 48, 6})},
+                   {f32_of({2, 48, 4}), f32_of({2, 48, 6})},
                    convolution_attributes(dims, {{}, {1}, {1}, {1}, {1}, {1}}),
                    1});
 }
@@ -243,7 +243,7 @@ TEST_CASE("every op along a split dim exchanges less than the dim and gives what
 TEST_CASE("a window that is not what it costs or has no dim is refused") {
   const PartsCase test{"halo",
                        Op::reduce_window_sum,
-                       {real({48, 4})},
+                       {f32_of({48, 4})},
                        windows({3, 1}, {1, 1}, {1, 0}, {1, 0}, {1, 1}, {1, 1})};
   const Split split{{4}, {"x"}};
   Program program = partition(shard_graph(PartsGraph(test, split).take(), {}, split.mesh()));

@@ -8,7 +8,7 @@ using namespace shard;
 
 namespace {
 
-const Mesh m24({{MeshAxis("data"), 2}, {MeshAxis("model"), 4}});
+const Mesh mesh_2x4({{MeshAxis("data"), 2}, {MeshAxis("model"), 4}});
 
 /// A sharding from the numbers of the mesh axes of each dim.
 Sharding split(const Mesh& mesh, const std::vector<std::vector<int>>& dims) {
@@ -28,7 +28,7 @@ std::string picture(const Mesh& mesh, const Sharding& sharding, const Shape& sha
 }  // namespace
 
 TEST_CASE("our picture has mesh axes and index ranges at its edges") {
-  CHECK(picture(m24, split(m24, {{0}, {1}}), {8, 1024}) ==
+  CHECK(picture(mesh_2x4, split(mesh_2x4, {{0}, {1}}), {8, 1024}) ==
         R"(dim 0 down: 2 x 4 over data   dim 1 across: 4 x 256 over model
               model 0   model 1   model 2   model 3
                0:256    256:512   512:768   768:1024
@@ -41,7 +41,7 @@ data 1  4:8 │    4    │    5    │    6    │    7     │
 }
 
 TEST_CASE("whole dims have no labels and copies are counted") {
-  CHECK(picture(m24, split(m24, {{0}, {}}), {8, 1024}) ==
+  CHECK(picture(mesh_2x4, split(mesh_2x4, {{0}, {}}), {8, 1024}) ==
         R"(dim 0 down: 2 x 4 over data   dim 1 whole: 1024
             ┌─────┐
 data 0  0:4 │ 0-3 │
@@ -53,7 +53,7 @@ data 1  4:8 │ 4-7 │
 }
 
 TEST_CASE("a scalar is one cell with all devices") {
-  CHECK(picture(m24, split(m24, {}), {}) == R"(┌─────┐
+  CHECK(picture(mesh_2x4, split(mesh_2x4, {}), {}) == R"(┌─────┐
 │ 0-7 │
 └─────┘
 8 copies, over data, model
@@ -168,7 +168,7 @@ c 1  3:6 │ 14  │ 15  │
 }
 
 TEST_CASE("a dim over two axes has nested labels") {
-  CHECK(picture(m24, split(m24, {{0, 1}, {}}), {16, 4}) ==
+  CHECK(picture(mesh_2x4, split(mesh_2x4, {{0, 1}, {}}), {16, 4}) ==
         R"(dim 0 down: 8 x 2 over data, model   dim 1 whole: 4
                       ┌───┐
 data 0 model 0    0:2 │ 0 │
@@ -188,7 +188,7 @@ data 1 model 0   8:10 │ 4 │
        model 3  14:16 │ 7 │
                       └───┘
 )");
-  CHECK(picture(m24, split(m24, {{}, {1, 0}}), {4, 8}, {.width = 60}) ==
+  CHECK(picture(mesh_2x4, split(mesh_2x4, {{}, {1, 0}}), {4, 8}, {.width = 60}) ==
         R"(dim 0 whole: 4   dim 1 across: 8 x 1 over model, data
 model  ── 0 ── ── 1 ── ── 2 ── ── 3 ──
  data   0   1   0   1   0   1   0   1
@@ -199,7 +199,7 @@ model  ── 0 ── ── 1 ── ── 2 ── ── 3 ──
 }
 
 TEST_CASE("pieces that are not equal show their ranges") {
-  CHECK(picture(m24, split(m24, {{}, {1}}), {3, 5}) ==
+  CHECK(picture(mesh_2x4, split(mesh_2x4, {{}, {1}}), {3, 5}) ==
         R"(dim 0 whole: 3   dim 1 across: 4 x 2 (2 whole, 1 of 1, 1 empty) over model
   model 0   model 1   model 2   model 3
     0:2       2:4       4:5      empty
@@ -212,9 +212,9 @@ not even: JAX refuses this for arguments and results of jit and pads it inside
 }
 
 TEST_CASE("devices of an unreduced value are no copies") {
-  Sharding sharding = split(m24, {{0}, {}});
-  sharding.unreduced = {m24.full(1)};
-  CHECK(picture(m24, sharding, {8, 4}) == R"(dim 0 down: 2 x 4 over data   dim 1 whole: 4
+  Sharding sharding = split(mesh_2x4, {{0}, {}});
+  sharding.unreduced = {mesh_2x4.full(1)};
+  CHECK(picture(mesh_2x4, sharding, {8, 4}) == R"(dim 0 down: 2 x 4 over data   dim 1 whole: 4
             ┌─────┐
 data 0  0:4 │ 0-3 │
             ├─────┤
@@ -321,7 +321,7 @@ TEST_CASE("a terminal without box drawing gets ASCII alone") {
 }
 
 TEST_CASE("with colour neighbours have different backgrounds and nothing else changes") {
-  CHECK(picture(m24, split(m24, {{0}, {}}), {8, 1024}, {.color = true}) ==
+  CHECK(picture(mesh_2x4, split(mesh_2x4, {{0}, {}}), {8, 1024}, {.color = true}) ==
         "dim 0 down: 2 x 4 over data   dim 1 whole: 1024\n"
         "            ┌─────┐\n"
         "data 0  0:4 │\x1b[30;48;5;153m 0-3 \x1b[0m│\n"

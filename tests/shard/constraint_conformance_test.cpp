@@ -58,7 +58,7 @@ void compare_constraint(Conformance& conformance, const json& one) {
   conformance.expect(id, found, expected);
 }
 
-std::string tree_answer(const json& asked) {
+std::string constrained_tree(const json& asked) {
   const json& tree = asked.at("tree");
   std::string all;
   for (const auto& [key, shape] : asked.at("shapes").items()) {
@@ -74,7 +74,7 @@ std::string tree_answer(const json& asked) {
   return all;
 }
 
-void compare_tree(Conformance& conformance, const json& one) {
+void compare_constrained_tree(Conformance& conformance, const json& one) {
   const json& asked = one.at("in");
   const json& out = one.at("out");
   const json& tree = asked.at("tree");
@@ -90,19 +90,19 @@ void compare_tree(Conformance& conformance, const json& one) {
   } else {
     for (const json& spec : out.at("constraints")) expected += spec_text(spec) + " ";
   }
-  conformance.expect(one.at("id").get<std::string>(), tree_answer(asked), expected);
+  conformance.expect(one.at("id").get<std::string>(), constrained_tree(asked), expected);
 }
 
-void compare(const std::string& kind, CompareOne compare_one) {
+void compare_constraints(const std::string& kind, CompareOne compare_one) {
   compare_kind("semantics/rules_linen.json", kind, compare_one);
 }
 
 }  // namespace
 
 TEST_CASE("constraints resolve as Linen resolves them with every fallback") {
-  compare("constraint", compare_constraint);
+  compare_constraints("constraint", compare_constraint);
 }
 
 TEST_CASE("constraints on trees of arrays resolve as in Linen") {
-  compare("constraint_tree", compare_tree);
+  compare_constraints("constraint_tree", compare_constrained_tree);
 }

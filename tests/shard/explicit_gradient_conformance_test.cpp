@@ -32,7 +32,7 @@ class PathListener : public TypingListener {
   std::vector<std::string> path_;
 };
 
-json expected_of(const json& recorded) {
+json expected_gradient(const json& recorded) {
   json expected = {{"types", recorded.at("types")}, {"grads", json::object()}};
   for (const auto& [name, gradient] : recorded.at("grads").items()) {
     expected["grads"][name] = gradient.is_object() ? gradient.at("type") : gradient;
@@ -68,7 +68,7 @@ struct Case {
   std::optional<ShardedType> cotangent;
 };
 
-std::string answer_of(const json& recorded) {
+std::string gradient_answer(const json& recorded) {
   const Case asked(recorded);
   PathListener listener(asked.mesh);
   const auto wanted = recorded.at("wrt").get<std::vector<std::string>>();
@@ -90,9 +90,9 @@ void compare_file(const std::string& file) {
   if (!recorded) return;
   Conformance conformance(file);
   for (const json& one : *recorded) {
-    const std::string expected = one.contains("error") ? "" : expected_of(one).dump();
+    const std::string expected = one.contains("error") ? "" : expected_gradient(one).dump();
     compare_typing(conformance, one.at("id").get<std::string>() + one.value("name", ""), one,
-                   expected, [&] { return answer_of(one); });
+                   expected, [&] { return gradient_answer(one); });
   }
   CHECK(conformance.matched() == conformance.total());
 }

@@ -40,7 +40,7 @@ ShardedTypes type_composition(const Mesh& mesh, const json& recorded) {
   return type_program(mesh, program, inputs);
 }
 
-std::string answer_of(const json& recorded) {
+std::string type_answer(const json& recorded) {
   const Mesh mesh = typed_mesh(recorded.at("mesh"));
   if (!recorded.contains("op")) return joined_types(mesh, type_composition(mesh, recorded));
   ShardedTypes operands;
@@ -80,7 +80,7 @@ TEST_CASE("the types of single ops are those that JAX gives") {
     const int before = conformance.matched();
     const std::string op = one.value("op", "");
     compare_typing(conformance, one.at("id").get<std::string>() + " " + op, one,
-                   recorded_types(one), [&] { return answer_of(one); });
+                   recorded_types(one), [&] { return type_answer(one); });
     for (Count* count : {&families[one.at("family").get<std::string>()], &lax_ops[op]}) {
       count->matched += conformance.matched() - before;
       ++count->total;

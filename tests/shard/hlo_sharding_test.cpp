@@ -5,24 +5,20 @@
 #include "shard/axes.h"
 #include "shard/pieces.h"
 #include "shard/sdy_text.h"
+#include "split.h"
 
 using namespace shard;
+using namespace shard::tests;
 
 namespace {
 
-const Mesh mesh({{MeshAxis("x"), 2, {}}, {MeshAxis("y"), 3, {}}, {MeshAxis("z"), 4, {}}});
-const AxisRef x = mesh.full(0);
-const AxisRef y = mesh.full(1);
-const AxisRef z = mesh.full(2);
-
-Sharding split(std::vector<Axes> dims) {
-  Sharding sharding;
-  for (Axes& axes : dims) sharding.dims.push_back({std::move(axes), false});
-  return sharding;
-}
+const Mesh mesh_xyz({{MeshAxis("x"), 2, {}}, {MeshAxis("y"), 3, {}}, {MeshAxis("z"), 4, {}}});
+const AxisRef x = mesh_xyz.full(0);
+const AxisRef y = mesh_xyz.full(1);
+const AxisRef z = mesh_xyz.full(2);
 
 std::string hlo(std::vector<Axes> dims) {
-  return to_string(hlo_sharding(mesh, split(std::move(dims))));
+  return to_string(hlo_sharding(mesh_xyz, split(std::move(dims))));
 }
 
 }  // namespace
@@ -44,17 +40,17 @@ TEST_CASE("sub-axes cut the iota where they begin and end") {
 TEST_CASE("unreduced axes are a group of their own") {
   Sharding sharding = split({{x}});
   sharding.unreduced = {z};
-  CHECK(to_string(hlo_sharding(mesh, sharding)) ==
+  CHECK(to_string(hlo_sharding(mesh_xyz, sharding)) ==
         "{devices=[2,4,3]<=[2,3,4]T(0,2,1) last_tile_dims={unreduced, replicated}}");
   sharding = split({{}});
   sharding.unreduced = {x, y, z};
-  CHECK(to_string(hlo_sharding(mesh, sharding)) == "{unreduced}");
+  CHECK(to_string(hlo_sharding(mesh_xyz, sharding)) == "{unreduced}");
 }
 
 TEST_CASE("both written forms read back to the same sharding") {
   for (const Sharding& sharding : {split({{z, y, x}}), split({{y, z}, {x}}), split({{x}, {}}),
                                    split({{{2, 2, 2}}}), split({{}, {z}, {y}}), split({{}})}) {
-    const HloSharding made = hlo_sharding(mesh, sharding);
+    const HloSharding made = hlo_sharding(mesh_xyz, sharding);
     CHECK(read_hlo_sharding(to_string(made)) == made);
     CHECK(read_hlo_sharding(to_string_v1(made)) == made);
   }
@@ -107,8 +103,8 @@ TEST_CASE("texts that are no HLO shardings say why") {
 TEST_CASE("shardings of different meshes are equivalent when the tiles and devices are") {
   const Mesh flat({{MeshAxis("all"), 24, {}}});
   const Sharding whole = split({{flat.full(0)}});
-  CHECK(is_equivalent(mesh, split({{x, y, z}}), flat, whole));
-  CHECK_FALSE(is_equivalent(mesh, split({{z, y, x}}), flat, whole));
+  CHECK(is_equivalent(mesh_xyz, split({{x, y, z}}), flat, whole));
+  CHECK_FALSE(is_equivalent(mesh_xyz, split({{z, y, x}}), flat, whole));
   std::vector<std::int64_t> ids(24);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int64_t>(23 - i);
   CHECK_FALSE(is_equivalent(flat, whole, Mesh(flat.axes(), ids), whole));
@@ -126,10 +122,11 @@ TEST_CASE("pieces are ranges and whole dims say so") {
 }
 
 TEST_CASE("Shardy's texts name the mesh or write it out") {
-  CHECK(sdy_mesh(mesh) == R"(<["x"=2, "y"=3, "z"=4]>)");
+  CHECK(sdy_mesh(mesh_xyz) == R"(<["x"=2, "y"=3, "z"=4]>)");
   CHECK(
       sdy_mesh_line(Mesh({{MeshAxis("a"), 2, {}}}), "@other") ==
       R"(sdy.mesh @other = <["a"=2]> {stablehlo.mesh = {axes = [{name = "a", size = 2 : i64}]}})");
-  CHECK(sdy_sharding(mesh, split({{z}, {}})) == R"(#sdy.sharding<@mesh, [{"z"}, {}]>)");
-  CHECK(sdy_sharding(mesh, split({}), "") == R"(#sdy.sharding<mesh<["x"=2, "y"=3, "z"=4]>, []>)");
+  CHECK(sdy_sharding(mesh_xyz, split({{z}, {}})) == R"(#sdy.sharding<@mesh_xyz, [{"z"}, {}]>)");
+  CHECK(sdy_sharding(mesh_xyz, split({}), "") ==
+        R"(#sdy.sharding<mesh<["x"=2, "y"=3, "z"=4]>, []>)");
 }

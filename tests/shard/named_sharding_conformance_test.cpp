@@ -286,20 +286,22 @@ void compare_lowered(Conformance& conformance, const json& one) {
   CHECK(read_hlo_sharding(to_string_v1(hlo)) == hlo);
 }
 
-void compare(const std::string& kind, CompareOne compare_one) {
+void compare_named(const std::string& kind, CompareOne compare_one) {
   compare_kind("semantics/named_sharding.json", kind, compare_one);
 }
 
 }  // namespace
 
-TEST_CASE("named shardings are what JAX makes of them") { compare("sharding", compare_sharding); }
+TEST_CASE("named shardings are what JAX makes of them") {
+  compare_named("sharding", compare_sharding);
+}
 
-TEST_CASE("specs are stored and printed as JAX does") { compare("spec", compare_spec); }
+TEST_CASE("specs are stored and printed as JAX does") { compare_named("spec", compare_spec); }
 
-TEST_CASE("specs are equal when JAX says so") { compare("spec_equality", compare_equality); }
+TEST_CASE("specs are equal when JAX says so") { compare_named("spec_equality", compare_equality); }
 
-TEST_CASE("specs are refused where JAX refuses them") { compare("use", compare_use); }
+TEST_CASE("specs are refused where JAX refuses them") { compare_named("use", compare_use); }
 
 TEST_CASE("lowered modules have our mesh lines and device lists") {
-  compare("lowered", compare_lowered);
+  compare_named("lowered", compare_lowered);
 }

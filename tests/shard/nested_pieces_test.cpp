@@ -6,7 +6,7 @@ using namespace shard;
 
 namespace {
 
-Mesh mesh_of(std::int64_t a, std::int64_t b) {
+Mesh mesh_of_sizes(std::int64_t a, std::int64_t b) {
   return Mesh({{MeshAxis("a"), a}, {MeshAxis("b"), b}});
 }
 
@@ -30,20 +30,20 @@ std::string rows(const Mesh& mesh, const Sharding& sharding, const Shape& shape)
 }  // namespace
 
 TEST_CASE("a dim is cut again within each of its pieces") {
-  const Mesh mesh = mesh_of(2, 2);
+  const Mesh mesh = mesh_of_sizes(2, 2);
   CHECK(rows(mesh, rows_over(mesh, {0, 1}), {5, 3}) == "0-2 2-3 3-4 4-5");
   CHECK(rows(mesh, rows_over(mesh, {1, 0}), {5, 3}) == "0-2 3-4 2-3 4-5");
   CHECK(rows(mesh, rows_over(mesh, {0, 1}), {1, 3}) == "0-1 1-1 1-1 1-1");
   CHECK(rows(mesh, rows_over(mesh, {0}), {5, 3}) == "0-3 0-3 3-5 3-5");
   CHECK(nested_local_shape({5, 3}, rows_over(mesh, {0, 1})) == Shape{2, 3});
-  CHECK(nested_local_shape({10, 3}, rows_over(mesh_of(4, 3), {0, 1})) == Shape{1, 3});
-  CHECK(nested_local_shape({9, 3}, rows_over(mesh_of(2, 2), {0, 1})) == Shape{3, 3});
+  CHECK(nested_local_shape({10, 3}, rows_over(mesh_of_sizes(4, 3), {0, 1})) == Shape{1, 3});
+  CHECK(nested_local_shape({9, 3}, rows_over(mesh_of_sizes(2, 2), {0, 1})) == Shape{3, 3});
 }
 
 TEST_CASE("nested pieces cover every row once and in order") {
   for (std::int64_t a = 1; a <= 4; ++a) {
     for (std::int64_t b = 1; b <= 4; ++b) {
-      const Mesh mesh = mesh_of(a, b);
+      const Mesh mesh = mesh_of_sizes(a, b);
       const Sharding sharding = rows_over(mesh, {0, 1});
       for (std::int64_t size = 0; size <= 20; ++size) {
         CAPTURE(a);
@@ -64,7 +64,7 @@ TEST_CASE("nested pieces cover every row once and in order") {
 }
 
 TEST_CASE("where every dim divides nested pieces are the flat ones") {
-  const Mesh mesh = mesh_of(2, 4);
+  const Mesh mesh = mesh_of_sizes(2, 4);
   const Sharding sharding = rows_over(mesh, {1, 0});
   for (std::int64_t at = 0; at < mesh.device_count(); ++at) {
     CHECK(nested_piece_at(mesh, sharding, {16, 3}, at) == piece_at(mesh, sharding, {16, 3}, at));

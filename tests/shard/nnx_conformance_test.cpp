@@ -13,11 +13,6 @@ namespace {
 
 constexpr const char* inconsistent = "refused: inconsistent-rules";
 
-std::string recorded_answer(const json& out) {
-  if (out.is_object() && out.contains("error")) return expected_refusal(out.at("error"));
-  return spec_text(out);
-}
-
 /// The spec, or the refusal on a mesh, whatever the sizes are.
 std::string on_mesh(const Mesh& mesh, const PartitionSpec& spec) {
   return placed(mesh, spec, Shape(spec.entries.size(), 0), Part::activations);
@@ -152,20 +147,20 @@ void compare_composite(Conformance& conformance, const json& one) {
                             : rules_text(*read_recorded_rules(out.at("rules")).value));
 }
 
-void compare(const std::string& kind, CompareOne compare_one) {
+void compare_nnx(const std::string& kind, CompareOne compare_one) {
   compare_kind("semantics/rules_nnx.json", kind, compare_one);
 }
 
 }  // namespace
 
-TEST_CASE("logical axes resolve as NNX resolves them") { compare("var", compare_variable); }
+TEST_CASE("logical axes resolve as NNX resolves them") { compare_nnx("var", compare_variable); }
 
 TEST_CASE("variables are placed where NNX places them when they are made") {
-  compare("eager", compare_eager);
+  compare_nnx("eager", compare_eager);
 }
 
 TEST_CASE("rules of context and variable are put together as in NNX") {
-  compare("composite", compare_composite);
+  compare_nnx("composite", compare_composite);
 }
 
 TEST_CASE("a name without a rule is a mesh axis and the last rule of a name wins") {

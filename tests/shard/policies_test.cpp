@@ -5,30 +5,15 @@
 #include "shard/misfit.h"
 #include "shard/path_rules.h"
 #include "shard/resolve.h"
+#include "specs.h"
 
 using namespace shard;
+using namespace shard::tests;
 
 namespace {
 
-const Location spec_place{"m.yaml", 7, 9, 4};
-
-LogicalSpec logical(const std::vector<std::string>& names) {
-  LogicalSpec spec;
-  for (const std::string& name : names) spec.names.emplace_back(LogicalAxis(name));
-  return spec;
-}
-
-PartitionSpec mesh_axes(const std::vector<std::vector<std::string>>& dims) {
-  PartitionSpec spec;
-  for (const auto& axes : dims) {
-    PartitionEntry& entry = spec.entries.emplace_back();
-    for (const std::string& axis : axes) entry.axes.emplace_back(axis);
-  }
-  return spec;
-}
-
 /// Asks on the mesh a 2, b 4, c 3.
-struct Desk {
+struct PolicyDesk {
   RulesConfig rules;
   Mesh mesh{{{MeshAxis("a"), 2, {}}, {MeshAxis("b"), 4, {}}, {MeshAxis("c"), 3, {}}}};
   Diagnostics diagnostics;
@@ -68,10 +53,10 @@ struct Desk {
 }  // namespace
 
 TEST_CASE("NNX reads rules as a dictionary and takes unknown names for mesh axes") {
-  Desk desk;
+  PolicyDesk desk;
   desk.rules.resolver = RuleResolver::nnx;
-  desk.rules.rules = {Desk::rule("embed", {"a"}), Desk::rule("mlp", {"b"}),
-                      Desk::rule("embed", {"c"})};
+  desk.rules.rules = {PolicyDesk::rule("embed", {"a"}), PolicyDesk::rule("mlp", {"b"}),
+                      PolicyDesk::rule("embed", {"c"})};
   CHECK(desk.ask({logical({"embed", "mlp"}), spec_place}, {6, 8}) == "P('c', 'b')");
   CHECK(desk.ask({logical({"a", "mlp"}), spec_place}, {6, 8}) == "P('a', 'b'); taken as axis 0 a");
   CHECK(desk.told().empty());
@@ -84,9 +69,9 @@ TEST_CASE("NNX reads rules as a dictionary and takes unknown names for mesh axes
 }
 
 TEST_CASE("NNX lets two dims ask for one mesh axis and building the sharding refuses it") {
-  Desk desk;
+  PolicyDesk desk;
   desk.rules.resolver = RuleResolver::nnx;
-  desk.rules.rules = {Desk::rule("embed", {"a", "b"}), Desk::rule("lora", {"a", "b"})};
+  desk.rules.rules = {PolicyDesk::rule("embed", {"a", "b"}), PolicyDesk::rule("lora", {"a", "b"})};
   desk.ask({logical({"embed", "lora"}), spec_place}, {8, 8});
   CHECK(desk.told() ==
         "r.yaml:3:5: error: P(('a', 'b'), ('a', 'b')) of params/w has duplicate entries for `a` "
@@ -98,9 +83,9 @@ TEST_CASE("NNX lets two dims ask for one mesh axis and building the sharding ref
 }
 
 TEST_CASE("rules of a part come before the general ones under both resolvers") {
-  Desk desk;
-  desk.rules.rules = {Desk::rule("embed", {"a"})};
-  desk.rules.rules_for = {{Part::optimizer, {Desk::rule("embed", {"b"})}}};
+  PolicyDesk desk;
+  desk.rules.rules = {PolicyDesk::rule("embed", {"a"})};
+  desk.rules.rules_for = {{Part::optimizer, {PolicyDesk::rule("embed", {"b"})}}};
   const SpecConfig spec{logical({"embed"}), spec_place};
   for (const RuleResolver resolver : {RuleResolver::linen, RuleResolver::nnx}) {
     desk.rules.resolver = resolver;
@@ -110,9 +95,9 @@ TEST_CASE("rules of a part come before the general ones under both resolvers") {
 }
 
 TEST_CASE("both answers of a decision respect the rules of its part") {
-  Desk desk;
-  desk.rules.rules = {Desk::rule("embed", {"a"})};
-  desk.rules.rules_for = {{Part::optimizer, {Desk::rule("embed", {"b"})}}};
+  PolicyDesk desk;
+  desk.rules.rules = {PolicyDesk::rule("embed", {"a"})};
+  desk.rules.rules_for = {{Part::optimizer, {PolicyDesk::rule("embed", {"b"})}}};
   Resolver resolver(desk.rules, desk.mesh, desk.diagnostics);
   const SpecConfig spec{logical({"embed"}), spec_place};
   const TensorType type{DType::f32, {8}};
@@ -131,7 +116,7 @@ TEST_CASE("axes that do not divide are dropped one by one from major to minor") 
 }
 
 TEST_CASE("dropped axes are told and nothing else is") {
-  Desk desk;
+  PolicyDesk desk;
   desk.rules.misfit = Misfit::drop_axes;
   CHECK(desk.ask({mesh_axes({{"a", "b", "c"}, {}}), spec_place}, {12, 4}) ==
         "P(('a', 'c'), None); dropped 0 b");
@@ -139,7 +124,7 @@ TEST_CASE("dropped axes are told and nothing else is") {
 }
 
 TEST_CASE("a dim that its axes do not divide is padded where the rules say so") {
-  Desk desk;
+  PolicyDesk desk;
   desk.rules.misfit = Misfit::pad;
   const SpecConfig spec{mesh_axes({{"a", "b"}, {}}), spec_place};
   CHECK(desk.ask(spec, {12, 4}) == "P(('a', 'b'), None); padded 0 a b");
@@ -152,8 +137,8 @@ TEST_CASE("a dim that its axes do not divide is padded where the rules say so") 
 }
 
 TEST_CASE("the first glob that has a path places the array whatever its own spec says") {
-  Desk desk;
-  desk.rules.rules = {Desk::rule("embed", {"c"})};
+  PolicyDesk desk;
+  desk.rules.rules = {PolicyDesk::rule("embed", {"c"})};
   desk.rules.paths = {{"*/kernel", {mesh_axes({{"a"}}), {"r.yaml", 5, 5, 1}}, {"r.yaml", 5, 5, 1}},
                       {"params/*", {logical({"embed"}), {"r.yaml", 6, 5, 1}}, {"r.yaml", 6, 5, 1}},
                       {"*", {}, {"r.yaml", 7, 5, 1}}};

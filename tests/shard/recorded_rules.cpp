@@ -241,6 +241,11 @@ std::string expected_refusal(const json& error) {
   return "refused: " + kind + " " + message;
 }
 
+std::string recorded_answer(const json& out) {
+  if (out.is_object() && out.contains("error")) return expected_refusal(out.at("error"));
+  return spec_text(out);
+}
+
 std::string placed(const Mesh& mesh, const PartitionSpec& spec, const Shape& shape, Part part,
                    Misfit misfit) {
   RulesConfig rules;

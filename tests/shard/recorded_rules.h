@@ -59,6 +59,9 @@ std::string constrained(const json& asked, const json& rules, const std::string&
 /// `refused: ID` with our diagnostic's id for a recorded refusal.
 std::string expected_refusal(const json& error);
 
+/// What was recorded: the spec as text, or `refused: ID`.
+std::string recorded_answer(const json& out);
+
 /// The spec as text, or `refused: ID` when an array of this shape cannot be placed by it. What
 /// holds for a constraint only (`explicit-constraint`, `not-yet`) is not asked.
 std::string placed(const Mesh& mesh, const PartitionSpec& spec, const Shape& shape, Part part,

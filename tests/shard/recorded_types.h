@@ -42,4 +42,12 @@ void compare_typing(Conformance& conformance, const std::string& id, const json&
   }
 }
 
+/// What a recorded step printed; empty where nothing was.
+inline std::string recorded_print(const json& step) {
+  for (const char* key : {"type", "text"}) {
+    if (step.contains(key)) return step.at(key).get<std::string>();
+  }
+  return step.contains("spec") ? step.at("spec").dump() : "";
+}
+
 }  // namespace shard::tests

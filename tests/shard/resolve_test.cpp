@@ -2,33 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include "specs.h"
+
 using namespace shard;
+using namespace shard::tests;
 
 namespace {
 
 const Location rule_place{"r.yaml", 3, 5, 4};
-const Location spec_place{"m.yaml", 7, 9, 4};
-
-LogicalSpec logical(const std::vector<std::string>& names) {
-  LogicalSpec spec;
-  for (const std::string& name : names) {
-    spec.names.emplace_back();
-    if (!name.empty()) spec.names.back() = LogicalAxis(name);
-  }
-  return spec;
-}
-
-PartitionEntry entry(const std::vector<std::string>& axes) {
-  PartitionEntry made;
-  for (const std::string& axis : axes) made.axes.emplace_back(axis);
-  return made;
-}
-
-PartitionSpec mesh_axes(const std::vector<std::vector<std::string>>& dims) {
-  PartitionSpec spec;
-  for (const auto& axes : dims) spec.entries.push_back(entry(axes));
-  return spec;
-}
 
 /// Asks one resolver on the mesh data 2 x model 4.
 struct Desk {

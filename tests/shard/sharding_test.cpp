@@ -5,8 +5,10 @@
 #include "base/check.h"
 #include "shard/axes.h"
 #include "shard/boundary.h"
+#include "split.h"
 
 using namespace shard;
+using namespace shard::tests;
 
 namespace {
 
@@ -16,12 +18,6 @@ const AxisRef model = mesh.full(1);
 const AxisRef one = mesh.full(2);
 const AxisRef major{1, 1, 2};  // model:(1)2
 const AxisRef minor{1, 2, 2};  // model:(2)2
-
-Sharding split(std::vector<Axes> dims) {
-  Sharding sharding;
-  for (Axes& axes : dims) sharding.dims.push_back({std::move(axes), false});
-  return sharding;
-}
 
 }  // namespace
 

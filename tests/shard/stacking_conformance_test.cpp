@@ -166,8 +166,8 @@ void compare_scan(Conformance& conformance, const json& one) {
   conformance.expect(one.at("id").get<std::string>(), found, expected);
 }
 
-void compare(const std::string& file, const std::string& kind,
-             const std::function<void(Conformance&, const json&)>& compare_one) {
+void compare_stacking(const std::string& file, const std::string& kind,
+                      const std::function<void(Conformance&, const json&)>& compare_one) {
   const std::optional<json> recording = read_goldens(file);
   if (!recording) return;
   Conformance conformance(file + " " + kind);
@@ -183,10 +183,11 @@ constexpr const char* nnx = "semantics/rules_nnx.json";
 }  // namespace
 
 TEST_CASE("stacked parameters have the names that Linen gives them") {
-  compare(linen, "lift", compare_lift);
-  compare(linen, "add_axis",
-          [](Conformance& all, const json& one) { compare_add(all, one, Library::linen); });
-  compare(linen, "remove_axis", compare_remove);
+  compare_stacking(linen, "lift", compare_lift);
+  compare_stacking(linen, "add_axis", [](Conformance& all, const json& one) {
+    compare_add(all, one, Library::linen);
+  });
+  compare_stacking(linen, "remove_axis", compare_remove);
 }
 
 TEST_CASE("a partition name that is not there is told with what is there") {
@@ -209,9 +210,9 @@ TEST_CASE("a partition name that is not there is told with what is there") {
 }
 
 TEST_CASE("stacked variables have the names that NNX gives them") {
-  compare(nnx, "add_axis",
-          [](Conformance& all, const json& one) { compare_add(all, one, Library::nnx); });
-  compare(nnx, "remove_axis", compare_remove);
-  compare(nnx, "vmap", compare_vmap);
-  compare(nnx, "scan", compare_scan);
+  compare_stacking(nnx, "add_axis",
+                   [](Conformance& all, const json& one) { compare_add(all, one, Library::nnx); });
+  compare_stacking(nnx, "remove_axis", compare_remove);
+  compare_stacking(nnx, "vmap", compare_vmap);
+  compare_stacking(nnx, "scan", compare_scan);
 }

@@ -69,13 +69,6 @@ std::string type_in_yaml(const SaidInYaml& said, const json& axes) {
   }
 }
 
-std::string recorded_answer(const json& step) {
-  for (const char* key : {"type", "text"}) {
-    if (step.contains(key)) return step.at(key).get<std::string>();
-  }
-  return step.contains("spec") ? step.at("spec").dump() : "";
-}
-
 }  // namespace
 
 TEST_CASE("model files give the types that Flax NNX gives in explicit mode") {
@@ -93,7 +86,7 @@ TEST_CASE("model files give the types that Flax NNX gives in explicit mode") {
         continue;
       }
       CAPTURE(said->layers);
-      compare_typing(conformance, name.substr(0, 20) + ": " + code, step, recorded_answer(step),
+      compare_typing(conformance, name.substr(0, 20) + ": " + code, step, recorded_print(step),
                      [&] { return type_in_yaml(*said, one.at("mesh")); });
     }
   }

@@ -43,8 +43,8 @@ std::string plan_text(const Mesh& mesh, const std::optional<ReshardPlan>& plan) 
          std::to_string(plan->lower_bound.count()) + "\n";
 }
 
-std::string plan(const Mesh& mesh, const Shape& shape, const std::string& from,
-                 const std::string& to, const ReshardLimits& limits = {}) {
+std::string cheapest_plan(const Mesh& mesh, const Shape& shape, const std::string& from,
+                          const std::string& to, const ReshardLimits& limits = {}) {
   return plan_text(mesh, cheapest_reshard(mesh, {DType::f32, shape}, read_sharding(mesh, from),
                                           read_sharding(mesh, to), limits));
 }
@@ -57,20 +57,20 @@ Sharding with_sum(Sharding sharding, const Axes& axes) {
 }  // namespace
 
 TEST_CASE("equal shardings cost nothing and hold what they hold") {
-  CHECK(plan(mesh_of_sizes({{"x", 2}, {"y", 4}}), {8, 8}, "[{x}, {y}]", "[{x}, {y}]") ==
+  CHECK(cheapest_plan(mesh_of_sizes({{"x", 2}, {"y", 4}}), {8, 8}, "[{x}, {y}]", "[{x}, {y}]") ==
         "wire 0 peak 32 at least 0\n");
 }
 
 TEST_CASE("a reshard that only slices sends nothing") {
-  CHECK(plan(mesh_of_sizes({{"x", 2}, {"y", 4}}), {8, 8}, "[{}, {}]", "[{y}, {x}]") ==
+  CHECK(cheapest_plan(mesh_of_sizes({{"x", 2}, {"y", 4}}), {8, 8}, "[{}, {}]", "[{y}, {x}]") ==
         "all_slice {y} dim 0 wire 0 -> [{y}, {}] of 2,8\n"
         "all_slice {x} dim 1 wire 0 -> [{y}, {x}] of 2,4\n"
         "wire 0 peak 320 at least 0\n");
 }
 
 TEST_CASE("a free axis is sliced before an exchange") {
-  CHECK(plan(mesh_of_sizes({{"data", 2}, {"model", 4}}), {1024, 4096}, "[{data}, {}]",
-             "[{}, {model, data}]") ==
+  CHECK(cheapest_plan(mesh_of_sizes({{"data", 2}, {"model", 4}}), {1024, 4096}, "[{data}, {}]",
+                      "[{}, {model, data}]") ==
         "all_slice {model} dim 1 wire 0 -> [{data}, {model}] of 512,1024\n"
         "all_to_all {data} dim 0 split 1 wire 1048576 -> [{}, {model, data}] of 1024,512\n"
         "wire 1048576 peak 10485760 at least 1048576\n");
@@ -135,26 +135,26 @@ TEST_CASE("a way that is known is answered by nothing where none sends less") {
 
 TEST_CASE("a memory limit takes another way or says that there is none") {
   const Mesh mesh = mesh_of_sizes({{"x", 2}, {"y", 4}});
-  CHECK(plan(mesh, {8, 8}, "[{x}, {}]", "[{}, {x}]", {Bytes(256)}) ==
+  CHECK(cheapest_plan(mesh, {8, 8}, "[{x}, {}]", "[{}, {x}]", {Bytes(256)}) ==
         "all_to_all {x} dim 0 split 1 wire 64 -> [{}, {x}] of 8,4\n"
         "wire 64 peak 256 at least 64\n");
-  CHECK(plan(mesh, {8, 8}, "[{x}, {}]", "[{}, {x}]", {Bytes(200)}) ==
+  CHECK(cheapest_plan(mesh, {8, 8}, "[{x}, {}]", "[{}, {x}]", {Bytes(200)}) ==
         "all_slice {y:(1)2} dim 0 wire 0 -> [{x, y:(1)2}, {}] of 2,8\n"
         "all_to_all {x, y:(1)2} dim 0 split 1 wire 48 -> [{}, {x, y:(1)2}] of 8,2\n"
         "all_gather {y:(1)2} dim 1 wire 64 -> [{}, {x}] of 8,4\n"
         "wire 112 peak 192 at least 112\n");
-  CHECK(plan(mesh, {8, 8}, "[{x}, {}]", "[{}, {x}]", {Bytes(100)}) == "none\n");
+  CHECK(cheapest_plan(mesh, {8, 8}, "[{x}, {}]", "[{}, {x}]", {Bytes(100)}) == "none\n");
 }
 
 TEST_CASE("dims that do not divide are padded and padded anew when they are whole") {
   const Mesh mesh = mesh_of_sizes({{"x", 2}, {"y", 4}});
-  CHECK(plan(mesh, {7}, "[{x}]", "[{x, y}]") ==
+  CHECK(cheapest_plan(mesh, {7}, "[{x}]", "[{x, y}]") ==
         "all_slice {y} dim 0 wire 0 -> [{x, y}] of 1\n"
         "wire 0 peak 20 at least 0\n");
-  CHECK(plan(mesh, {9, 8}, "[{y}, {}]", "[{}, {y}]") ==
+  CHECK(cheapest_plan(mesh, {9, 8}, "[{y}, {}]", "[{}, {y}]") ==
         "all_to_all {y} dim 0 split 1 wire 72 -> [{}, {y}] of 9,2\n"
         "wire 72 peak 168 at least 72\n");
-  CHECK(plan(mesh, {9, 8}, "[{y}, {}]", "[{y, x}, {}]") ==
+  CHECK(cheapest_plan(mesh, {9, 8}, "[{y}, {}]", "[{y, x}, {}]") ==
         "all_slice {x} dim 1 wire 0 -> [{y}, {x}] of 3,4\n"
         "all_to_all {y} dim 0 split 1 wire 36 -> [{}, {x, y}] of 9,1\n"
         "all_to_all {y} dim 1 split 0 wire 27 -> [{y}, {x}] of 4,4\n"
@@ -163,7 +163,7 @@ TEST_CASE("dims that do not divide are padded and padded anew when they are whol
 }
 
 TEST_CASE("axes that are cut in ways that do not nest are gathered and sliced") {
-  CHECK(plan(mesh_of_sizes({{"x", 6}}), {6, 6}, "[{x:(1)2}, {}]", "[{x:(1)3}, {}]") ==
+  CHECK(cheapest_plan(mesh_of_sizes({{"x", 6}}), {6, 6}, "[{x:(1)2}, {}]", "[{x:(1)3}, {}]") ==
         "all_gather {x:(1)2} dim 0 wire 72 -> [{}, {}] of 6,6\n"
         "all_slice {x:(1)3} dim 0 wire 0 -> [{x:(1)3}, {}] of 2,6\n"
         "wire 72 peak 216 at least 0\n");
@@ -171,7 +171,7 @@ TEST_CASE("axes that are cut in ways that do not nest are gathered and sliced") 
 
 TEST_CASE("many axes of many devices are planned as quickly as few") {
   const Mesh mesh = mesh_of_sizes({{"data", 64}, {"fsdp", 64}, {"model", 16}});
-  CHECK(plan(mesh, {65536, 65536}, "[{data, fsdp}, {model}]", "[{data}, {fsdp, model}]") ==
+  CHECK(cheapest_plan(mesh, {65536, 65536}, "[{data, fsdp}, {model}]", "[{data}, {fsdp, model}]") ==
         "all_to_all {model} dim 1 split 0 wire 245760 -> [{data, fsdp, model}, {}] of 1,65536\n"
         "all_to_all {fsdp, model} dim 0 split 1 wire 261888 -> [{data}, {fsdp, model}] of 1024,64\n"
         "wire 507648 peak 524288 at least 507648\n");

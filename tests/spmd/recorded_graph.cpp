@@ -26,11 +26,11 @@ const std::map<std::string, Op> same_ops = {
     {"rsqrt", Op::rsqrt},       {"select", Op::select},
     {"sqrt", Op::sqrt},         {"subtract", Op::subtract},
     {"tanh", Op::tanh},         {"dynamic_update_slice", Op::dynamic_update_slice}};
-const std::map<std::string, Op> reductions = {
+const std::map<std::string, Op> hlo_reductions = {
     {"add", Op::reduce_sum}, {"maximum", Op::reduce_max}, {"minimum", Op::reduce_min}};
 const std::map<std::string, Op> running = {
     {"add", Op::cumsum}, {"maximum", Op::cummax}, {"minimum", Op::cummin}};
-const std::map<std::string, Op> scatters = {
+const std::map<std::string, Op> hlo_scatters = {
     {"add", Op::scatter_add}, {"maximum", Op::scatter_max}, {"other", Op::scatter_set}};
 const std::map<std::string, Op> comparisons = {{"EQ", Op::eq}, {"NE", Op::ne}, {"LT", Op::lt},
                                                {"LE", Op::le}, {"GT", Op::gt}, {"GE", Op::ge}};
@@ -237,7 +237,7 @@ class Rebuilder {
 
   static void reduce(Rebuilder& self, const json& op, const std::vector<ValueId>& in) {
     if (in.size() != 2) throw Missing{"reduce of pairs"};
-    self.emit(op, of_kind(op, "kind", reductions), {in.front()}, {{"dims", dims(op, "dims")}});
+    self.emit(op, of_kind(op, "kind", hlo_reductions), {in.front()}, {{"dims", dims(op, "dims")}});
   }
 
   /// A window that reaches from the element to one end of one dim.
@@ -283,7 +283,7 @@ class Rebuilder {
     numbers.vector = op.at("attrs").at("index_vector_dim").get<std::int64_t>();
     Attributes attributes = numbers.attributes();
     attributes.set("mode", std::string("clip"));
-    self.emit(op, of_kind(op, "kind", scatters), in, std::move(attributes));
+    self.emit(op, of_kind(op, "kind", hlo_scatters), in, std::move(attributes));
   }
 
   /// Values of outside that the ops of a body read.

@@ -11,7 +11,7 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-Mesh mesh_of(const std::vector<std::pair<std::string, std::int64_t>>& axes) {
+Mesh mesh_of_axes(const std::vector<std::pair<std::string, std::int64_t>>& axes) {
   std::vector<MeshAxisInfo> infos;
   for (const auto& [name, size] : axes) infos.push_back({MeshAxis(name), size, {}});
   return Mesh(infos);
@@ -51,7 +51,7 @@ TEST_CASE("a partial sum over two axes stays partial and is reduced once over bo
                                      {"rhs_contract", Dims{0}}});
   make.output("y", y, placed({""}));
   // 4 f32 on each device; all 4 devices in one group.
-  CHECK(sent(sharded(make, mesh_of({{"X", 2}, {"Y", 2}}))) ==
+  CHECK(sent(sharded(make, mesh_of_axes({{"X", 2}, {"Y", 2}}))) ==
         "all_reduce over X,Y: 1 x 16 B, wire 24 B\n");
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("taking an index of a dim that is whole moves nothing") {
       Op::slice, {a}, {{"start", Dims{0, 1}}, {"limit", Dims{4, 2}}, {"stride", Dims{1, 1}}});
   const ValueId y = make.build.emit(Op::reshape, {column}, {{"shape", Dims{4}}});
   make.output("y", y);
-  const ShardedGraph graph = sharded(make, mesh_of({{"S", 4}}));
+  const ShardedGraph graph = sharded(make, mesh_of_axes({{"S", 4}}));
   CHECK(make.specs(graph, {y}) == "P('S',)\n");
   CHECK(sent(graph).empty());
 }
@@ -73,7 +73,7 @@ TEST_CASE("a split feature dim becomes heads and back without moving anything") 
   const ValueId heads = make.build.emit(Op::reshape, {q}, {{"shape", Dims{8, 1024, 5, 128}}});
   const ValueId back = make.build.emit(Op::reshape, {heads}, {{"shape", Dims{8, 1024, 640}}});
   make.output("y", back);
-  const ShardedGraph graph = sharded(make, mesh_of({{"data", 2}, {"model", 5}}));
+  const ShardedGraph graph = sharded(make, mesh_of_axes({{"data", 2}, {"model", 5}}));
   CHECK(make.specs(graph, {heads, back}) ==
         "P('data', None, 'model', None)\nP('data', None, 'model')\n");
   CHECK(sent(graph).empty());
@@ -85,7 +85,7 @@ TEST_CASE("merging dims is free where the outer one is split and moves where the
     const ValueId x = make.input("x", {8, 4}, {}, placed(split), Role::input);
     const ValueId y = make.build.emit(Op::reshape, {x}, {{"shape", Dims{32}}});
     make.output("y", y);
-    const ShardedGraph graph = sharded(make, mesh_of({{"x", 2}, {"y", 2}}));
+    const ShardedGraph graph = sharded(make, mesh_of_axes({{"x", 2}, {"y", 2}}));
     return make.specs(graph, {y}) + sent(graph);
   };
   CHECK(merged({"x", ""}) == "P('x',)\n");
@@ -106,7 +106,7 @@ TEST_CASE("microbatches by a leading dim of strided rows are free and by contigu
       parts = make.build.emit(Op::transpose, {rows}, {{"order", Dims{1, 0, 2}}});
     }
     make.output("y", make.constrain(parts, placed({"", "data", ""})));
-    return sent(sharded(make, mesh_of({{"data", 4}})));
+    return sent(sharded(make, mesh_of_axes({{"data", 4}})));
   };
   CHECK(split(false).empty());
   CHECK(!split(true).empty());
@@ -121,6 +121,6 @@ TEST_CASE("a chain that starts from a scalar takes the place its user wants") {
   const ValueId turned = make.build.emit(Op::transpose, {wide}, {{"order", Dims{1, 0, 2}}});
   const ValueId flat = make.build.emit(Op::reshape, {turned}, {{"shape", Dims{512, 256}}});
   make.output("y", make.build.emit(Op::add, {flat, t}));
-  const ShardedGraph graph = sharded(make, mesh_of({{"a", 8}, {"b", 4}}));
+  const ShardedGraph graph = sharded(make, mesh_of_axes({{"a", 8}, {"b", 4}}));
   CHECK(sent(graph).empty());
 }

@@ -37,62 +37,62 @@ std::string steps_text(const Mesh& mesh, const std::vector<ReshardStep>& steps) 
   return text;
 }
 
-std::string plan(const Mesh& mesh, const Shape& shape, const std::string& from,
-                 const std::string& to) {
+std::string planned_steps(const Mesh& mesh, const Shape& shape, const std::string& from,
+                          const std::string& to) {
   return steps_text(mesh, plan_reshard(mesh, {DType::f32, shape}, read_sharding(mesh, from),
                                        read_sharding(mesh, to)));
 }
 
-std::string plan(const std::string& from, const std::string& to) {
+std::string planned_steps(const std::string& from, const std::string& to) {
   const bool is_matrix = std::count(from.begin(), from.end(), '{') == 2;
-  return plan(mesh_of_twos(), is_matrix ? Shape{8, 8} : Shape{8, 8, 8}, from, to);
+  return planned_steps(mesh_of_twos(), is_matrix ? Shape{8, 8} : Shape{8, 8, 8}, from, to);
 }
 
 }  // namespace
 
 TEST_CASE("equal shardings need no step") {
-  CHECK(plan("[{x}, {y}]", "[{x}, {y}]").empty());
-  CHECK(plan("[{x, ?}, {?}]", "[{x}, {}]").empty());
+  CHECK(planned_steps("[{x}, {y}]", "[{x}, {y}]").empty());
+  CHECK(planned_steps("[{x, ?}, {?}]", "[{x}, {}]").empty());
   const Mesh mesh({{MeshAxis("one"), 1, {}}, {MeshAxis("x"), 2, {}}});
-  CHECK(plan(mesh, {8}, "[{one, x}]", "[{x}]").empty());
+  CHECK(planned_steps(mesh, {8}, "[{one, x}]", "[{x}]").empty());
 }
 
 TEST_CASE("reshards become the cheap collectives") {
-  CHECK(plan("[{y, x}, {}]", "[{y}, {}]") ==
+  CHECK(planned_steps("[{y, x}, {}]", "[{y}, {}]") ==
         "all_gather {x} dim 0 payload 128 wire 64 -> [{y}, {}]\n");
-  CHECK(plan("[{}, {}]", "[{x}, {y, z}]") ==
+  CHECK(planned_steps("[{}, {}]", "[{x}, {y, z}]") ==
         "all_slice {x} dim 0 payload 256 wire 0 -> [{x}, {}]\n"
         "all_slice {y, z} dim 1 payload 128 wire 0 -> [{x}, {y, z}]\n");
-  CHECK(plan("[{x}, {y}, {}]", "[{}, {y}, {x}]") ==
+  CHECK(planned_steps("[{x}, {y}, {}]", "[{}, {y}, {x}]") ==
         "all_to_all {x} dim 0 split 2 payload 512 wire 256 -> [{}, {y}, {x}]\n");
-  CHECK(plan("[{z}, {y}]", "[{z}, {x}]") ==
+  CHECK(planned_steps("[{z}, {y}]", "[{z}, {x}]") ==
         "collective_permute {x, y} payload 64 wire 64 -> [{z}, {x}]\n");
-  CHECK(plan("[{x, y}, {}]", "[{z}, {}]") ==
+  CHECK(planned_steps("[{x, y}, {}]", "[{z}, {}]") ==
         "collective_permute {x, y, z} payload 64 wire 64 -> [{z, y}, {}]\n"
         "all_gather {y} dim 0 payload 128 wire 64 -> [{z}, {}]\n");
-  CHECK(plan("[{}, {x, y}, {}]", "[{x}, {}, {y, z}]") ==
+  CHECK(planned_steps("[{}, {x, y}, {}]", "[{x}, {}, {y, z}]") ==
         "all_slice {z} dim 1 payload 512 wire 0 -> [{}, {x, y, z}, {}]\n"
         "all_to_all {y, z} dim 1 split 2 payload 256 wire 192 -> [{}, {x}, {y, z}]\n"
         "all_to_all {x} dim 1 split 0 payload 256 wire 128 -> [{x}, {}, {y, z}]\n");
 }
 
 TEST_CASE("several dims are gathered one after the other") {
-  CHECK(plan("[{x}, {y}]", "[{}, {}]") ==
+  CHECK(planned_steps("[{x}, {y}]", "[{}, {}]") ==
         "all_gather {x} dim 0 payload 128 wire 64 -> [{}, {y}]\n"
         "all_gather {y} dim 1 payload 256 wire 128 -> [{}, {}]\n");
 }
 
 TEST_CASE("parts of an axis move alone") {
   const Mesh mesh({{MeshAxis("x"), 4, {}}});
-  CHECK(plan(mesh, {8}, "[{x}]", "[{x:(1)2}]") ==
+  CHECK(planned_steps(mesh, {8}, "[{x}]", "[{x:(1)2}]") ==
         "all_gather {x:(2)2} dim 0 payload 16 wire 8 -> [{x:(1)2}]\n");
-  CHECK(plan(mesh, {8}, "[{x:(1)2}]", "[{x}]") ==
+  CHECK(planned_steps(mesh, {8}, "[{x:(1)2}]", "[{x}]") ==
         "all_slice {x:(2)2} dim 0 payload 16 wire 0 -> [{x}]\n");
 }
 
 TEST_CASE("parts of an axis that do not nest are gathered and sliced") {
   const Mesh mesh({{MeshAxis("x"), 6, {}}});
-  CHECK(plan(mesh, {6, 6}, "[{x:(1)2}, {}]", "[{x:(1)3}, {}]") ==
+  CHECK(planned_steps(mesh, {6, 6}, "[{x:(1)2}, {}]", "[{x:(1)3}, {}]") ==
         "all_gather {x:(1)2} dim 0 payload 144 wire 72 -> [{}, {}]\n"
         "all_slice {x:(1)3} dim 0 payload 144 wire 0 -> [{x:(1)3}, {}]\n");
 }

@@ -39,7 +39,7 @@ std::string shown(const std::string& text) {
   return (read.name.empty() ? "" : read.name + " = ") + shown(read.value);
 }
 
-std::string refused(const std::string& text) {
+std::string refused_assignment(const std::string& text) {
   MemoryReader reader({});
   Sources sources(reader);
   sources.add("--let", text);
@@ -81,64 +81,64 @@ TEST_CASE("an expression counts columns from where its text starts") {
 }
 
 TEST_CASE("a bad expression is shown with the place inside it") {
-  CHECK(refused("h = silu(gate * up") ==
+  CHECK(refused_assignment("h = silu(gate * up") ==
         "--let:1:19: error: the line ends, expected ')' after the arguments of 'silu' "
         "[expression-syntax]\n"
         "    1 | h = silu(gate * up\n"
         "      |                   ^\n");
-  CHECK(refused("a +") ==
+  CHECK(refused_assignment("a +") ==
         "--let:1:4: error: the line ends, expected a value, a number or op(...) "
         "[expression-syntax]\n"
         "    1 | a +\n"
         "      |    ^\n");
-  CHECK(refused("a b") ==
+  CHECK(refused_assignment("a b") ==
         "--let:1:3: error: found 'b' after the end of the expression [expression-syntax]\n"
         "    1 | a b\n"
         "      |   ^\n"
         "  hint: an operator or a ',' is missing\n");
-  CHECK(refused("a = b = c") ==
+  CHECK(refused_assignment("a = b = c") ==
         "--let:1:7: error: found '=' after the end of the expression [expression-syntax]\n"
         "    1 | a = b = c\n"
         "      |       ^\n"
         "  hint: one value is made per line: NAME = EXPRESSION\n");
-  CHECK(refused("a)") ==
+  CHECK(refused_assignment("a)") ==
         "--let:1:2: error: found ')', but nothing is open [expression-syntax]\n"
         "    1 | a)\n"
         "      |  ^\n");
-  CHECK(refused("a % b") ==
+  CHECK(refused_assignment("a % b") ==
         "--let:1:3: error: '%' means nothing in an expression [expression-syntax]\n"
         "    1 | a % b\n"
         "      |   ^\n"
         "  hint: an expression has values, numbers, + - * / @ and op(args, key=value)\n");
-  CHECK(refused("2x") ==
+  CHECK(refused_assignment("2x") ==
         "--let:1:1: error: '2x' is not a number [expression-syntax]\n"
         "    1 | 2x\n"
         "      | ^~\n"
         "  hint: a name starts with a letter\n");
-  CHECK(refused("f('ij)") ==
+  CHECK(refused_assignment("f('ij)") ==
         "--let:1:3: error: this quote is never closed [expression-syntax]\n"
         "    1 | f('ij)\n"
         "      |   ^\n");
-  CHECK(refused("f(a=1, a=2)") ==
+  CHECK(refused_assignment("f(a=1, a=2)") ==
         "--let:1:8: error: argument 'a' is given twice [expression-syntax]\n"
         "    1 | f(a=1, a=2)\n"
         "      |        ^\n");
-  CHECK(refused("f(a=1, b)") ==
+  CHECK(refused_assignment("f(a=1, b)") ==
         "--let:1:8: error: an argument without a name follows one with a name "
         "[expression-syntax]\n"
         "    1 | f(a=1, b)\n"
         "      |        ^\n"
         "  hint: write key=value\n");
-  CHECK(refused("x.1 = x") ==
+  CHECK(refused_assignment("x.1 = x") ==
         "--let:1:1: error: a new value's name has no '.' [expression-syntax]\n"
         "    1 | x.1 = x\n"
         "      | ^~~\n");
-  CHECK(refused("[a, b") ==
+  CHECK(refused_assignment("[a, b") ==
         "--let:1:6: error: the line ends, expected ']' at the end of the list "
         "[expression-syntax]\n"
         "    1 | [a, b\n"
         "      |      ^\n");
-  CHECK(refused("(a") ==
+  CHECK(refused_assignment("(a") ==
         "--let:1:3: error: the line ends, expected ')' after the expression in parentheses "
         "[expression-syntax]\n"
         "    1 | (a\n"

@@ -11,7 +11,7 @@ using Kind = PythonValue::Kind;
 
 PythonValue literal(const std::string& text) { return read_python_literal("a.py", text); }
 
-std::string refused(const std::string& text) {
+std::string refused_literal(const std::string& text) {
   MemoryReader reader({});
   Sources sources(reader);
   sources.add("a.py", text);
@@ -51,7 +51,7 @@ std::string shown(const PythonValue& value) {
   }
 }
 
-Location at(int line, int column, int length = 1) { return {"a.py", line, column, length}; }
+Location in_python(int line, int column, int length = 1) { return {"a.py", line, column, length}; }
 
 }  // namespace
 
@@ -95,9 +95,9 @@ TEST_CASE("blanks and comments and joined lines do not matter inside brackets") 
       ")\n"
       "# end\n");
   CHECK(shown(rules) == "(('batch' 'data') ('embed' None))");
-  CHECK(rules.at == at(2, 1));
-  CHECK(rules.items[0].items[1].at == at(3, 13, 6));
-  CHECK(rules.items[1].items[1].at == at(6, 6, 4));
+  CHECK(rules.at == in_python(2, 1));
+  CHECK(rules.items[0].items[1].at == in_python(3, 13, 6));
+  CHECK(rules.items[1].items[1].at == in_python(6, 6, 4));
   CHECK(shown(literal("[1, \\\r\n 2]\r\n")) == "[1 2]");
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("a text inside another file is placed there") {
 }
 
 TEST_CASE("code in a literal is named with its place") {
-  CHECK(refused("[('a', x + 1), f'{y}', [z for z in q]]") ==
+  CHECK(refused_literal("[('a', x + 1), f'{y}', [z for z in q]]") ==
         "a.py:1:8: error: 'x + 1' is code, expected a literal value [not-a-literal]\n"
         "    1 | [('a', x + 1), f'{y}', [z for z in q]]\n"
         "      |        ^~~~~\n"
@@ -124,62 +124,62 @@ TEST_CASE("code in a literal is named with its place") {
 }
 
 TEST_CASE("what does not close is shown where it opened") {
-  CHECK(refused("[('a', 'b'), ('c'") ==
+  CHECK(refused_literal("[('a', 'b'), ('c'") ==
         "a.py:1:14: error: this '(' is never closed [python-syntax]\n"
         "    1 | [('a', 'b'), ('c'\n"
         "      |              ^\n");
-  CHECK(refused("['a', 'b]\n") ==
+  CHECK(refused_literal("['a', 'b]\n") ==
         "a.py:1:7: error: this quote is never closed [python-syntax]\n"
         "    1 | ['a', 'b]\n"
         "      |       ^\n");
-  CHECK(refused("('''a\nb'") ==
+  CHECK(refused_literal("('''a\nb'") ==
         "a.py:1:2: error: this quote is never closed [python-syntax]\n"
         "    1 | ('''a\n"
         "      |  ^~~\n");
 }
 
 TEST_CASE("what stands in the wrong place is named with what was expected") {
-  CHECK(refused("[('a', 'b'}]") ==
+  CHECK(refused_literal("[('a', 'b'}]") ==
         "a.py:1:11: error: found '}', expected ',' or ')' [python-syntax]\n"
         "    1 | [('a', 'b'}]\n"
         "      |           ^\n");
-  CHECK(refused("[,]") ==
+  CHECK(refused_literal("[,]") ==
         "a.py:1:2: error: found ',', expected a value [python-syntax]\n"
         "    1 | [,]\n"
         "      |  ^\n");
-  CHECK(refused("('a', 'b')\n('c', 'd')\n") ==
+  CHECK(refused_literal("('a', 'b')\n('c', 'd')\n") ==
         "a.py:2:1: error: found '(', expected the end of the text [python-syntax]\n"
         "    2 | ('c', 'd')\n"
         "      | ^\n");
-  CHECK(refused("[1, 12x]") ==
+  CHECK(refused_literal("[1, 12x]") ==
         "a.py:1:5: error: '12x' is not a number [python-syntax]\n"
         "    1 | [1, 12x]\n"
         "      |     ^~~\n");
-  CHECK(refused("  \n") ==
+  CHECK(refused_literal("  \n") ==
         "a.py:1:1: error: the text ends here, expected a value [python-syntax]\n"
         "    1 |   \n"
         "      | ^\n");
-  CHECK(refused("[x(]") ==
+  CHECK(refused_literal("[x(]") ==
         "a.py:1:4: error: found ']', expected a value [python-syntax]\n"
         "    1 | [x(]\n"
         "      |    ^\n");
 }
 
 TEST_CASE("escapes that are no characters are refused") {
-  CHECK(refused(R"('\x4')") ==
+  CHECK(refused_literal(R"('\x4')") ==
         "a.py:1:2: error: this escape needs 2 hexadecimal digits [python-syntax]\n"
         "    1 | '\\x4'\n"
         "      |  ^~\n");
-  CHECK(refused(R"('\ud800')") ==
+  CHECK(refused_literal(R"('\ud800')") ==
         "a.py:1:2: error: this escape is not a character [python-syntax]\n"
         "    1 | '\\ud800'\n"
         "      |  ^~~~~~\n");
-  CHECK(refused(R"('\N{DASH}')") ==
+  CHECK(refused_literal(R"('\N{DASH}')") ==
         "a.py:1:2: error: a character given by its name is not read here [python-syntax]\n"
         "    1 | '\\N{DASH}'\n"
         "      |  ^~\n"
         "  hint: write the character itself\n");
-  CHECK(refused("'\xFF'") ==
+  CHECK(refused_literal("'\xFF'") ==
         "a.py:1:2: error: this byte is not UTF-8 text [python-syntax]\n"
         "    1 | '\xFF'\n"
         "      |  ^\n");
