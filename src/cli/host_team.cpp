@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "base/log.h"
 #include "cli/answer.h"
 #include "cli/run.h"
@@ -27,6 +29,16 @@ std::vector<std::filesystem::path> mpi_libraries() {
   return {folder / "shard-plan-mpi.so", folder / "../lib/shard-plan/shard-plan-mpi.so"};
 }
 
+/// Open MPI's mpirun says how many processes it started.
+void check_alone() {
+  const char* const started = std::getenv("OMPI_COMM_WORLD_SIZE");
+  if (started == nullptr || std::string(started) == "1") return;
+  throw Error("usage", {"--backend"},
+              "mpirun started " + std::string(started) +
+                  " processes, and each would do the whole run by itself",
+              "`--backend mpi` divides the devices over them");
+}
+
 std::vector<std::byte> packed_failure(const Failure& failure) {
   Packer packer;
   packer.put(failure.exit_code);
@@ -37,6 +49,7 @@ std::vector<std::byte> packed_failure(const Failure& failure) {
 }  // namespace
 
 HostTeam::HostTeam(const Options& options, Sources& sources) : sources_(sources) {
+  if (options.backend == Backend::threads) check_alone();
   if (options.backend == Backend::mpi) transport_ = open_transport(mpi_libraries());
   if (!is_first()) set_log_level(LogLevel::quiet);
 }

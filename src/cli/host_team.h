@@ -14,7 +14,8 @@ namespace shard {
 
 class HostTeam {
  public:
-  /// Joins the hosts that `--backend` names. Throws `Error` `no-mpi`.
+  /// Joins the hosts that `--backend` names. Throws `Error` `no-mpi`, and `usage` where mpirun
+  /// started several processes that would not know of each other.
   HostTeam(const Options& options, Sources& sources);
 
   /// Nothing where this host is alone.

@@ -37,9 +37,10 @@ constexpr int failure_tag = 1;
 constexpr std::chrono::seconds failure_patience{3};
 /// How often a thread without work looks for failures.
 constexpr std::chrono::milliseconds idle_pause{20};
-/// Looks before the thread begins to sleep between them, and for how long.
+/// Looks before the thread begins to sleep between them; how long at first, and at most.
 constexpr int eager_looks = 100;
 constexpr std::chrono::microseconds look_pause{20};
+constexpr int most_pauses = 20;
 
 struct Failure {
   std::string text;
@@ -173,7 +174,7 @@ class MpiTransport : public Transport {
     } else if (looks < eager_looks) {
       std::this_thread::yield();
     } else {
-      std::this_thread::sleep_for(look_pause);
+      std::this_thread::sleep_for(look_pause * std::min(looks / eager_looks, most_pauses));
     }
     return true;
   }
