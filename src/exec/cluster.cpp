@@ -215,7 +215,7 @@ class Cluster::Impl {
     Packer own;
     scheduler_->tally().put_into(own);
     own.put(pool_.size());
-    own.put(scheduler_->scratch_peak());
+    own.put(scheduler_->scratch_peak() + scheduler_->crossing_bytes());
     for (const DeviceState& device : scheduler_->devices()) {
       own.put(Bytes(std::max(device.high_water, written_)));
     }

@@ -79,7 +79,7 @@ struct Counters {
   int workers = 0;          ///< of all hosts
   Seconds waiting;          ///< worker time with nothing runnable
   Seconds wall;             ///< in `run`
-  Bytes scratch;            ///< most memory that kernels used beside the arenas, all workers
+  Bytes scratch;            ///< most memory that kernels and crossings used beside the arenas
 };
 
 class Cluster {

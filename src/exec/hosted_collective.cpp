@@ -18,24 +18,32 @@ class HostedMoves : public HostedCollective {
       : work_(make_moving_collective(shape)),
         group_(std::move(group)),
         host_of_(static_cast<std::size_t>(shape.members)),
-        sent_(group_.numbers.size()),
-        received_(group_.numbers.size()) {
+        all_(group_.numbers.size()) {
     for (std::size_t host = 0; host < group_.members.size(); ++host) {
       for (const int member : group_.members[host]) {
         host_of_[static_cast<std::size_t>(member)] = host;
       }
     }
-    Begins begin(group_.numbers.size());
     for (std::int64_t segment = 0; segment < work_->segment_count(); ++segment) {
-      begins_.push_back(begin);
+      begins_.push_back(all_);
       work_->for_each_move(segment, [&](const Move& move) {
-        if (is_sent(move)) begin[host_of(move.to)].sent += move.count;
-        if (is_received(move)) begin[host_of(move.from)].received += move.count;
+        if (is_sent(move)) all_[host_of(move.to)].sent += move.count;
+        if (is_received(move)) all_[host_of(move.from)].received += move.count;
       });
     }
-    for (std::size_t host = 0; host < begin.size(); ++host) {
-      sent_[host].resize(static_cast<std::size_t>(begin[host].sent));
-      received_[host].resize(static_cast<std::size_t>(begin[host].received));
+  }
+
+  void begin(BlockPool& pool) override {
+    for (const Begin& host : all_) {
+      sent_.push_back(pool.take(host.sent));
+      received_.push_back(pool.take(host.received));
+    }
+  }
+
+  void end(BlockPool& pool) override {
+    for (std::vector<Block>* blocks : {&sent_, &received_}) {
+      for (Block& block : *blocks) pool.give_back(std::move(block));
+      blocks->clear();
     }
   }
 
@@ -53,19 +61,12 @@ class HostedMoves : public HostedCollective {
 
   Crossing crossing(int) override {
     Crossing crossing;
-    for (std::size_t host = 0; host < sent_.size(); ++host) {
-      add_parcel(crossing.sent, host, sent_[host]);
-      add_parcel(crossing.received, host, received_[host]);
+    for (std::size_t host = 0; host < all_.size(); ++host) {
+      add_parcel(crossing.sent, {group_.numbers[host], sent_[host].data(), all_[host].sent});
+      add_parcel(crossing.received,
+                 {group_.numbers[host], received_[host].data(), all_[host].received});
     }
     return crossing;
-  }
-
-  Bytes kept() const override {
-    std::size_t bytes = 0;
-    for (std::size_t host = 0; host < sent_.size(); ++host) {
-      bytes += sent_[host].size() + received_[host].size();
-    }
-    return Bytes(static_cast<std::int64_t>(bytes));
   }
 
  private:
@@ -116,17 +117,16 @@ class HostedMoves : public HostedCollective {
     return move.count;
   }
 
-  void add_parcel(std::vector<Parcel>& parcels, std::size_t host, std::vector<std::byte>& bytes) {
-    if (bytes.empty()) return;
-    parcels.push_back(
-        {group_.numbers[host], bytes.data(), static_cast<std::int64_t>(bytes.size())});
+  static void add_parcel(std::vector<Parcel>& parcels, const Parcel& parcel) {
+    if (parcel.count > 0) parcels.push_back(parcel);
   }
 
   std::unique_ptr<const MovingCollective> work_;
   HostedGroup group_;
-  std::vector<std::size_t> host_of_;                     ///< by member: the place of its host
-  std::vector<Begins> begins_;                           ///< by segment
-  std::vector<std::vector<std::byte>> sent_, received_;  ///< by place of the host
+  std::vector<std::size_t> host_of_;    ///< by member: the place of its host
+  Begins all_;                          ///< of the end: all bytes
+  std::vector<Begins> begins_;          ///< by segment
+  std::vector<Block> sent_, received_;  ///< by place of the host
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "exec/block_pool.h"
 #include "exec/collective.h"
 #include "exec/route.h"
 #include "exec/transport.h"
@@ -26,11 +27,14 @@ struct Crossing {
   std::vector<Parcel> sent, received;
 };
 
-/// For one group, which meets again and again: it keeps the bytes that cross.
+/// For one group, which meets again and again. Between `begin` and `end` it has the bytes that
+/// cross.
 class HostedCollective {
  public:
   virtual ~HostedCollective() = default;
 
+  virtual void begin(BlockPool& pool) = 0;
+  virtual void end(BlockPool& pool) = 0;
   virtual int stages() const = 0;
   virtual std::int64_t segment_count() const = 0;  ///< of every stage
   /// `members` has the places of this host's members; those of others are not looked at. Segments
@@ -40,8 +44,6 @@ class HostedCollective {
                           std::span<const MemberPlace> members) = 0;
   /// What crosses when all segments of `stage` are done, before the next stage.
   virtual Crossing crossing(int stage) = 0;
-  /// Bytes kept for crossings.
-  virtual Bytes kept() const = 0;
 };
 
 /// The work for every kind and dtype; there are at least two hosts.

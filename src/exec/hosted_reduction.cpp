@@ -56,17 +56,24 @@ class HostedReduction : public HostedCollective {
         type_(shape.operand.dtype, !kind.only_owner_starts),
         array_(routed_array(shape, kind, route_, members_)),
         chunks_(array_, holders_of(kind, members_, array_.chunks()), group.numbers.size()) {
+    if (sums()) reduce_ = stream_reduction(shape.reduction, type_.added());
+  }
+
+  void begin(BlockPool& pool) override {
     const std::int64_t all = chunks_.region.back(), own = chunks_.region_size(group_.self);
-    if (sums()) {
-      reduce_ = stream_reduction(shape.reduction, type_.added());
-      sums_.resize(static_cast<std::size_t>(all * type_.added_width()));
-      others_.resize(group_.numbers.size());
-      for (std::size_t host = 0; host < others_.size(); ++host) {
-        if (host == group_.self) continue;
-        others_[host].resize(static_cast<std::size_t>(own * type_.added_width()));
-      }
+    if (spreads()) totals_ = pool.take(all * type_.stored_width());
+    if (!sums()) return;
+    sums_ = pool.take(all * type_.added_width());
+    for (std::size_t host = 0; host < group_.numbers.size(); ++host) {
+      others_.push_back(pool.take(host == group_.self ? 0 : own * type_.added_width()));
     }
-    if (spreads()) totals_.resize(static_cast<std::size_t>(all * type_.stored_width()));
+  }
+
+  void end(BlockPool& pool) override {
+    others_.push_back(std::move(sums_));
+    others_.push_back(std::move(totals_));
+    for (Block& block : others_) pool.give_back(std::move(block));
+    others_.clear();
   }
 
   int stages() const override { return 1 + (sums() ? 1 : 0) + (spreads() ? 1 : 0); }
@@ -103,12 +110,6 @@ class HostedReduction : public HostedCollective {
       add_parcel(crossing.received, are_sums ? of_own_chunks : of_their_chunks);
     }
     return crossing;
-  }
-
-  Bytes kept() const override {
-    std::size_t bytes = sums_.size() + totals_.size();
-    for (const std::vector<std::byte>& other : others_) bytes += other.size();
-    return Bytes(static_cast<std::int64_t>(bytes));
   }
 
  private:
@@ -211,9 +212,9 @@ class HostedReduction : public HostedCollective {
   ChunkedArray array_;
   ChunkHolders chunks_;
   StreamReduction reduce_;
-  std::vector<std::byte> sums_;                 ///< this host's, of all chunks
-  std::vector<std::vector<std::byte>> others_;  ///< by host: its sums of the chunks held here
-  std::vector<std::byte> totals_;               ///< of all chunks
+  Block sums_;                 ///< this host's, of all chunks
+  std::vector<Block> others_;  ///< by host: its sums of the chunks held here
+  Block totals_;               ///< of all chunks
 };
 
 }  // namespace

@@ -286,6 +286,7 @@ void Scheduler::arrive(Worker& worker, int number, const StreamInstruction& inst
   }
   meeting.arrived.store(0, std::memory_order_relaxed);
   live_.fetch_add(members - 1);
+  if (meeting.hosted) meeting.hosted->begin(crossing_blocks_);
   meeting.is_skipped = std::exchange(meeting.is_dropped, false);
   if (meeting.is_skipped) return end_stage(worker, meeting);
   open(worker, meeting);
@@ -333,6 +334,7 @@ void Scheduler::end_stage(Worker& worker, Rendezvous& meeting) {
   if (meeting.stage + 1 < meeting.stages()) return cross(meeting);
   meeting.stage = 0;
   meeting.is_skipped = false;
+  if (meeting.hosted) meeting.hosted->end(crossing_blocks_);
   complete(worker, meeting);
 }
 

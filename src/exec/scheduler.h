@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "exec/block_pool.h"
 #include "exec/fault.h"
 #include "exec/rendezvous.h"
 #include "exec/run_failure.h"
@@ -79,6 +80,8 @@ class Scheduler {
   void reset_tally();
   /// The most scratch memory any worker had in use, summed over workers.
   Bytes scratch_peak() const;
+  /// Of memory for what crosses between hosts.
+  Bytes crossing_bytes() const { return crossing_blocks_.held(); }
 
  private:
   /// One worker's own things, apart from others' on cache lines.
@@ -158,6 +161,7 @@ class Scheduler {
   std::atomic<std::uint32_t> calls_{0};  ///< raised to wake sleepers
   Transport* transport_ = nullptr;
   Seconds crossing_limit_;
+  BlockPool crossing_blocks_;
   std::mutex crossed_mutex_;
   std::vector<Rendezvous*> crossed_;  ///< whose next stage can be done; oldest first
   std::atomic<int> ready_crossed_{0};

@@ -30,9 +30,13 @@ void Scheduler::watch(Seconds limit, Seconds grace,
       whereabouts_, limit, grace,
       [this, limit](std::size_t worker) { return report_stuck(worker, limit); },
       [this, given_up = std::move(given_up)] {
-        const std::lock_guard lock(failure_mutex_);
+        std::exception_ptr found;
+        {  // what is called may wait for others, who may fail meanwhile
+          const std::lock_guard lock(failure_mutex_);
+          found = failure_;
+        }
         try {
-          std::rethrow_exception(failure_);
+          std::rethrow_exception(found);
         } catch (const RunFailure& failure) {
           given_up(failure);
         } catch (const std::exception& error) {  // of another worker, before

@@ -77,6 +77,7 @@ void carry(std::vector<std::shared_ptr<HostedCollective>>& hosts, int stage) {
 /// As hosts do it, each with the places of its own members alone; segments last first.
 Outcome on_hosts(const CollectiveShape& shape, const MembersByHost& members, Arrays operands,
                  bool in_place) {
+  BlockPool pool;
   std::vector<std::shared_ptr<HostedCollective>> hosts;
   std::vector<std::vector<MemberPlace>> places(members.size());
   Outcome outcome;
@@ -85,6 +86,7 @@ Outcome on_hosts(const CollectiveShape& shape, const MembersByHost& members, Arr
     HostedGroup group{members, {}, host};
     for (std::size_t i = 0; i < members.size(); ++i) group.numbers.push_back(static_cast<int>(i));
     hosts.push_back(make_hosted_collective(shape, group));
+    hosts.back()->begin(pool);
     places[host].resize(operands.size());
     for (const int member : members[host]) {
       const std::size_t m = static_cast<std::size_t>(member);
@@ -218,15 +220,38 @@ TEST_CASE("hosts permute pieces and windows") {
   check_equal(fetch, {{0}, {1}, {2}, {3}});
 }
 
-TEST_CASE("a host keeps for crossings what goes to others and comes from them") {
+TEST_CASE("a host has for crossings what goes to others and comes from them and gives it back") {
   const TensorType type{DType::bf16, {1000}};
+  BlockPool pool;
   const auto made = make_hosted_collective(
       {CollectiveKind::all_reduce, Reduction::sum, -1, -1, type, type, 4, {}},
       {{{0, 1}, {2, 3}}, {0, 1}, 0});
+  CHECK(pool.held() == Bytes(0));
   // Sums in float32 of all chunks, the other host's of half of them, and totals as stored.
-  CHECK(made->kept() == Bytes(4000 + 2000 + 2000));
+  for (int time = 0; time < 3; ++time) {
+    made->begin(pool);
+    CHECK(pool.held() == Bytes(4000 + 2000 + 2000));
+    made->end(pool);
+  }
   const auto moved = make_hosted_collective(
       {CollectiveKind::collective_permute, Reduction::none, -1, -1, type, type, 2, {1, 0}},
       {{{0}, {1}}, {0, 1}, 0});
-  CHECK(moved->kept() == Bytes(2000 + 2000));
+  moved->begin(pool);
+  CHECK(pool.held() == Bytes(4000 + 2000 + 2000));
+  moved->end(pool);
+}
+
+TEST_CASE("a pool gives the smallest block that is large enough and grows by no small ones") {
+  BlockPool pool;
+  pool.give_back(pool.take(100));
+  pool.give_back(pool.take(300));
+  CHECK(pool.held() == Bytes(300));
+  Block large = pool.take(200);
+  CHECK(large.size == 300);
+  Block small = pool.take(50);
+  CHECK(small.size == 50);
+  CHECK(pool.held() == Bytes(350));
+  pool.give_back(std::move(large));
+  pool.give_back(std::move(small));
+  CHECK(pool.take(40).size == 50);
 }
