@@ -112,10 +112,7 @@ Outcome on_hosts(const CollectiveShape& shape, const MembersByHost& members, Arr
 }
 
 void check_equal(const CollectiveShape& shape, const MembersByHost& hosts, bool in_place = false) {
-  Arrays operands;
-  for (int m = 0; m < shape.members; ++m) {
-    operands.push_back(random_tensor(shape.operand, static_cast<std::uint64_t>(m)));
-  }
+  const Arrays operands = random_operands(shape.operand, shape.members);
   const Outcome expected = in_one_process(shape, hosts, operands);
   const Outcome found = on_hosts(shape, hosts, operands, in_place);
   CHECK(found.results == expected.results);

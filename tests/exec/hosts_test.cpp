@@ -51,19 +51,19 @@ ClusterOptions options_of(int hosts, int workers = 2) {
   return options;
 }
 
-struct Ran {
+struct HostsRan {
   std::vector<HostTensor> outputs;
   Counters counters;
 };
 
-Ran run_steps(const Program& program, const ClusterOptions& options) {
+HostsRan run_steps(const Program& program, const ClusterOptions& options) {
   Cluster cluster(program, options);
   for (std::size_t input = 0; input < program.inputs.size(); ++input) {
     cluster.write_input(input, random_tensor(program.inputs[input].global, input));
   }
   cluster.run();
   cluster.run();
-  Ran ran;
+  HostsRan ran;
   for (std::size_t output = 0; output < program.outputs.size(); ++output) {
     ran.outputs.push_back(cluster.read_output(output));
   }
@@ -98,11 +98,11 @@ bool count_alike(const Counters& a, const Counters& b) {
 
 void check_as_one_process(const Program& program, const std::vector<int>& hosts_to_try) {
   for (const int hosts : hosts_to_try) {
-    const Ran expected = run_steps(program, options_of(hosts));
+    const HostsRan expected = run_steps(program, options_of(hosts));
     for (const int workers : {0, 1, 3}) {
       CAPTURE(hosts);
       CAPTURE(workers);
-      std::vector<Ran> ran(static_cast<std::size_t>(hosts));
+      std::vector<HostsRan> ran(static_cast<std::size_t>(hosts));
       const std::vector<std::string> thrown = on_hosts(hosts, [&](Transport& transport) {
         ClusterOptions options = options_of(hosts, workers);
         options.has_thread_per_device = workers == 0;
@@ -110,7 +110,7 @@ void check_as_one_process(const Program& program, const std::vector<int>& hosts_
         ran[static_cast<std::size_t>(transport.self())] = run_steps(program, options);
       });
       CHECK(thrown == std::vector<std::string>(static_cast<std::size_t>(hosts)));
-      for (const Ran& one : ran) {
+      for (const HostsRan& one : ran) {
         CHECK(one.outputs == expected.outputs);
         CHECK(count_alike(one.counters, expected.counters));
       }
