@@ -13,6 +13,7 @@
 #include "shard/folding.h"
 #include "shard/is_typed.h"
 #include "shard/resolve_state.h"
+#include "spmd/partitioner.h"
 #include "spmd/unfold.h"
 
 namespace shard {
@@ -102,12 +103,13 @@ std::optional<PlannedFunction> plan_folded(Graph folded, std::vector<Graph> wide
     sides.push_back(&wide.back());
   }
   if (!goes_on_evenly(planned.sharded, sides, folds)) return std::nullopt;
-  planned.program = partition(planned.sharded);
+  Partitioner partitioner(mesh);
+  planned.program = partitioner.run(planned.sharded);
   std::vector<Program> programs;
   std::vector<FoldedFunction> functions;
   programs.reserve(wide.size());
   for (const ShardedGraph& sharded : wide) {
-    programs.push_back(partition(sharded));
+    programs.push_back(partitioner.run(sharded));
     functions.push_back({sharded.graph, programs.back()});
   }
   auto figures = unfold({planned.sharded.graph, planned.program}, functions, folds);

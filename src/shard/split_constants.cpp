@@ -1,10 +1,8 @@
 #include "shard/split_constants.h"
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 #include <utility>
-
-#include "base/check.h"
 
 namespace shard {
 namespace {
@@ -25,7 +23,8 @@ class Splitter {
       if (use.kind != ConstantUse::Kind::output) continue;
       graph_.regions.front().results[use.position] = graph_.outputs[use.position].value;
     }
-    for (const auto& [original, copies] : copies_) insert_behind(original, copies);
+    if (copies_.empty()) return;
+    for (Region& region : graph_.regions) insert_copies(region);
   }
 
  private:
@@ -76,22 +75,24 @@ class Splitter {
     }
   }
 
-  void insert_behind(NodeId original, const std::vector<NodeId>& copies) {
-    for (Region& region : graph_.regions) {
-      const auto found = std::find(region.nodes.begin(), region.nodes.end(), original);
-      if (found == region.nodes.end()) continue;
-      region.nodes.insert(found + 1, copies.begin(), copies.end());
-      return;
+  /// Each behind its original.
+  void insert_copies(Region& region) const {
+    std::vector<NodeId> nodes;
+    for (const NodeId node : region.nodes) {
+      nodes.push_back(node);
+      const auto copies = copies_.find(node);
+      if (copies != copies_.end())
+        nodes.insert(nodes.end(), copies->second.begin(), copies->second.end());
     }
-    SHARD_CHECK(false, "a node is in a region");
+    region.nodes = std::move(nodes);
   }
 
   Graph& graph_;
   const GraphFlow& made_;
   std::vector<Sharding>& shardings_;
-  std::map<int, std::size_t> node_of_;                ///< by result slot
-  std::map<ValueId, std::vector<ValueId>> versions_;  ///< by the original constant
-  std::map<NodeId, std::vector<NodeId>> copies_;      ///< by the original node
+  std::unordered_map<int, std::size_t> node_of_;                ///< by result slot
+  std::unordered_map<ValueId, std::vector<ValueId>> versions_;  ///< by the original constant
+  std::unordered_map<NodeId, std::vector<NodeId>> copies_;      ///< by the original node
 };
 
 }  // namespace

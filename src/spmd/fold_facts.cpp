@@ -63,14 +63,15 @@ class FactFinder {
   }
 
   void note_buffers() {
-    const std::vector<Life> places = place_lives(program_, liveness_);
-    const std::vector<Life> held = tenancies(program_, liveness_, places);
+    const std::vector<BufferId> roots = roots_of(program_);
+    const std::vector<BufferId> owners = place_owners(program_, roots);
+    const std::vector<Life> places = place_lives(liveness_, roots);
+    const std::vector<Life> held = tenancies(program_, liveness_, roots, places);
     for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
       const BufferId id = id_at<BufferId>(i);
       const int number = static_cast<int>(i) - found_.inputs;
       found_.buffers.push_back({&program_.buffers[i], std::max(number, -1), places[i], held[i],
-                                place_owner(program_, id) == id,
-                                root_of(program_, id) == id && !is_view(program_.buffers[i])});
+                                owners[i] == id, roots[i] == id && !is_view(program_.buffers[i])});
     }
     for (const ProgramInput& input : program_.inputs) {
       SHARD_CHECK(found_.buffers[index_of(input.buffer)].number < 0, "inputs are numbered first");

@@ -460,8 +460,11 @@ class Lowering {
 
 }  // namespace
 
-LoweringFacts::LoweringFacts(const ShardedGraph& of)
-    : sharded(of), values(of), ops(of.graph, values, of.mesh), reshards(of.mesh) {}
+LoweringFacts::LoweringFacts(const ShardedGraph& of, LoweringTables& tables)
+    : sharded(of),
+      values(of, tables.values),
+      ops(of.graph, values, tables.ops),
+      reshards(tables.reshards) {}
 
 Program lower(LoweringFacts& facts, PartitionMode mode) { return Lowering(facts, mode).run(); }
 

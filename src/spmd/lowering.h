@@ -12,17 +12,27 @@
 
 namespace shard::spmd {
 
-/// What is worked out of a sharded graph once, however often it is lowered.
+/// What is worked out once, whatever is partitioned on one mesh.
+struct LoweringTables {
+  /// `mesh` must outlive this.
+  explicit LoweringTables(const Mesh& mesh) : ops(mesh), reshards(mesh) {}
+
+  ValueKindTable values;
+  OpKindTable ops;
+  ReshardChoice reshards;
+};
+
+/// What is worked out of one sharded graph, however often it is lowered.
 struct LoweringFacts {
-  /// `of` must outlive this.
-  explicit LoweringFacts(const ShardedGraph& of);
+  /// Both must outlive this.
+  LoweringFacts(const ShardedGraph& of, LoweringTables& tables);
   LoweringFacts(const LoweringFacts&) = delete;
   LoweringFacts& operator=(const LoweringFacts&) = delete;
 
   const ShardedGraph& sharded;
   ValueKinds values;
   OpKinds ops;
-  ReshardChoice reshards;
+  ReshardChoice& reshards;
 };
 
 /// A `repeat` becomes a loop whose carries have the sharding of the body's parameters; slices and

@@ -16,16 +16,19 @@ std::int64_t aligned_bytes(const TensorType& type) {
 
 bool is_view(const Buffer& buffer) { return buffer.stacked_of != BufferId::none; }
 
-BufferId place_owner(const Program& program, BufferId id) {
-  id = root_of(program, id);
-  while (is_view(program.buffer(id))) id = root_of(program, program.buffer(id).stacked_of);
-  return id;
+std::vector<BufferId> place_owners(const Program& program, std::span<const BufferId> roots) {
+  std::vector<BufferId> owners(roots.begin(), roots.end());
+  for (BufferId& owner : owners) {
+    while (is_view(program.buffer(owner)))
+      owner = roots[index_of(program.buffer(owner).stacked_of)];
+  }
+  return owners;
 }
 
-std::vector<Life> place_lives(const Program& program, const Liveness& liveness) {
+std::vector<Life> place_lives(const Liveness& liveness, std::span<const BufferId> roots) {
   std::vector<Life> lives = liveness.lives;
   for (std::size_t i = 0; i < lives.size(); ++i) {
-    Life& place = lives[index_of(root_of(program, id_at<BufferId>(i)))];
+    Life& place = lives[index_of(roots[i])];
     place.first = std::min(place.first, liveness.lives[i].first);
     place.last = std::max(place.last, liveness.lives[i].last);
   }
@@ -37,11 +40,12 @@ namespace {
 /// The buffers of each place that has its own memory, in the order they are written. The first by
 /// number has it from the start: a loop's result, say, which is where the loop's carry is. What was
 /// written before that one is never seen.
-std::vector<std::vector<BufferId>> tenants(const Program& program, const Liveness& liveness) {
+std::vector<std::vector<BufferId>> tenants(const Program& program, const Liveness& liveness,
+                                           std::span<const BufferId> roots) {
   std::vector<std::vector<BufferId>> by_root(program.buffers.size());
   const auto since = [&](BufferId id) { return liveness.lives[index_of(id)].first; };
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    const BufferId id = id_at<BufferId>(i), root = root_of(program, id);
+    const BufferId id = id_at<BufferId>(i), root = roots[i];
     if (is_view(program.buffer(root))) continue;
     std::vector<BufferId>& place = by_root[index_of(root)];
     if (place.empty() || since(place.front()) <= since(id)) place.push_back(id);
@@ -56,9 +60,9 @@ std::vector<std::vector<BufferId>> tenants(const Program& program, const Livenes
 }  // namespace
 
 std::vector<Life> tenancies(const Program& program, const Liveness& liveness,
-                            const std::vector<Life>& places) {
+                            std::span<const BufferId> roots, const std::vector<Life>& places) {
   std::vector<Life> held(program.buffers.size(), Life{0, -1});
-  const std::vector<std::vector<BufferId>> by_root = tenants(program, liveness);
+  const std::vector<std::vector<BufferId>> by_root = tenants(program, liveness, roots);
   for (std::size_t root = 0; root < by_root.size(); ++root) {
     int until = places[root].last;
     for (std::size_t i = by_root[root].size(); i-- > 0;) {
@@ -102,8 +106,9 @@ std::vector<CategoryBytes> BytesByCategory::list() const {
 }
 
 MemoryPlan measure_memory(const Program& program, const Liveness& liveness) {
-  const std::vector<Life> places = place_lives(program, liveness);
-  const std::vector<Life> held = tenancies(program, liveness, places);
+  const std::vector<BufferId> roots = roots_of(program);
+  const std::vector<Life> places = place_lives(liveness, roots);
+  const std::vector<Life> held = tenancies(program, liveness, roots, places);
   MemoryPlan memory;
   for (const Buffer& buffer : program.buffers) {
     if (!is_view(buffer))
@@ -112,7 +117,7 @@ MemoryPlan measure_memory(const Program& program, const Liveness& liveness) {
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const BufferId id = id_at<BufferId>(i);
-    if (root_of(program, id) != id || is_view(program.buffer(id))) continue;
+    if (roots[i] != id || is_view(program.buffer(id))) continue;
     blocks.push_back({bytes_of(program.buffer(id).type).count(), places[i]});
   }
   const int moment = busiest_moment(blocks, liveness.end);
@@ -137,22 +142,21 @@ MemoryPlan measure_memory(const Program& program, const Liveness& liveness) {
 
 void plan_memory(Program& program) {
   const spmd::Liveness liveness = spmd::find_lives(program);
-  const std::vector<spmd::Life> places = spmd::place_lives(program, liveness);
+  const std::vector<BufferId> roots = spmd::roots_of(program);
+  const std::vector<BufferId> owners = spmd::place_owners(program, roots);
+  const std::vector<spmd::Life> places = spmd::place_lives(liveness, roots);
   std::vector<spmd::Block> blocks;
-  std::vector<BufferId> owners;
-  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    const BufferId id = id_at<BufferId>(i);
-    if (spmd::place_owner(program, id) != id) continue;
-    owners.push_back(id);
+  std::vector<BufferId> packed;
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    if (index_of(owners[i]) != i) continue;
+    packed.push_back(owners[i]);
     blocks.push_back({spmd::aligned_bytes(program.buffers[i].type), places[i]});
   }
   const std::vector<std::int64_t> offsets = spmd::pack(blocks);
+  for (std::size_t i = 0; i < packed.size(); ++i)
+    program.buffers[index_of(packed[i])].offset = Bytes(offsets[i]);
   for (std::size_t i = 0; i < owners.size(); ++i)
-    program.buffers[index_of(owners[i])].offset = Bytes(offsets[i]);
-  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    const BufferId owner = spmd::place_owner(program, id_at<BufferId>(i));
-    program.buffers[i].offset = program.buffer(owner).offset;
-  }
+    program.buffers[i].offset = program.buffer(owners[i]).offset;
   program.memory = spmd::measure_memory(program, liveness);
 }
 

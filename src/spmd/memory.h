@@ -14,14 +14,14 @@ namespace shard::spmd {
 /// what they view.
 MemoryPlan measure_memory(const Program& program, const Liveness& liveness);
 
-/// The life of each place by its root buffer (`root_of`): from the first to the last moment of all
+/// The life of each place by its root buffer (`roots_of`): from the first to the last moment of all
 /// buffers that have it. Views have no place of their own.
-std::vector<Life> place_lives(const Program& program, const Liveness& liveness);
+std::vector<Life> place_lives(const Liveness& liveness, std::span<const BufferId> roots);
 
 /// By buffer: the moments at which it is the one that has its place. Empty (last before first) for
 /// views and for what is written over at once.
 std::vector<Life> tenancies(const Program& program, const Liveness& liveness,
-                            const std::vector<Life>& places);
+                            std::span<const BufferId> roots, const std::vector<Life>& places);
 
 /// The first moment at which most bytes are live.
 int busiest_moment(std::span<const Block> places, int end);
@@ -29,8 +29,9 @@ int busiest_moment(std::span<const Block> places, int end);
 /// A slice of a stacked array: it has no place of its own.
 bool is_view(const Buffer& buffer);
 
-/// The buffer, of those that share memory with this one, at whose offset that memory begins.
-BufferId place_owner(const Program& program, BufferId id);
+/// By buffer: the one, of those that share memory with it, at whose offset that memory begins.
+/// `roots` are those of `roots_of`.
+std::vector<BufferId> place_owners(const Program& program, std::span<const BufferId> roots);
 
 /// What an array takes up in the arena.
 std::int64_t aligned_bytes(const TensorType& type);

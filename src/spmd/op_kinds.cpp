@@ -23,22 +23,24 @@ OpTensors declared_tensors(const Graph& graph, const ValueKinds& values, const N
 
 }  // namespace
 
-OpKinds::OpKinds(const Graph& graph, const ValueKinds& values, const Mesh& mesh)
-    : graph_(graph), values_(values), by_node_(graph.nodes.size(), nullptr) {
-  scratch_.mesh = mesh;
-  scratch_.bodies.emplace_back();
+OpKindTable::OpKindTable(const Mesh& mesh) {
+  scratch.mesh = mesh;
+  scratch.bodies.emplace_back();
 }
+
+OpKinds::OpKinds(const Graph& graph, const ValueKinds& values, OpKindTable& table)
+    : graph_(graph), values_(values), table_(table), by_node_(graph.nodes.size(), nullptr) {}
 
 const OpKind& OpKinds::of(NodeId id) { return kind(id).facts; }
 
 const std::vector<Way>& OpKinds::candidates(NodeId id) {
-  Kind& found = kind(id);
+  KnownOpKind& found = kind(id);
   if (!found.candidates) found.candidates = find_candidates(graph_.node(id), found.facts);
   return *found.candidates;
 }
 
-OpKinds::Kind& OpKinds::kind(NodeId id) {
-  Kind*& known = by_node_[index_of(id)];
+KnownOpKind& OpKinds::kind(NodeId id) {
+  KnownOpKind*& known = by_node_[index_of(id)];
   if (known != nullptr) return *known;
   const Node& node = graph_.node(id);
   NumberKey key;
@@ -47,17 +49,17 @@ OpKinds::Kind& OpKinds::kind(NodeId id) {
     key.add(static_cast<std::int64_t>(side->size()));
     for (const ValueId value : *side) key.add(static_cast<std::int64_t>(values_.kind(value)));
   }
-  std::vector<std::unique_ptr<Kind>>& alike = kinds_[key.text()];
-  for (const std::unique_ptr<Kind>& one : alike) {
-    if (*one->attributes == node.attributes) known = one.get();
+  std::vector<std::unique_ptr<KnownOpKind>>& alike = table_.known[key.text()];
+  for (const std::unique_ptr<KnownOpKind>& one : alike) {
+    if (one->attributes == node.attributes) known = one.get();
   }
   if (known == nullptr) known = alike.emplace_back(make(node)).get();
   return *known;
 }
 
-std::unique_ptr<OpKinds::Kind> OpKinds::make(const Node& node) {
-  auto made = std::make_unique<Kind>();
-  made->attributes = &node.attributes;
+std::unique_ptr<KnownOpKind> OpKinds::make(const Node& node) {
+  auto made = std::make_unique<KnownOpKind>();
+  made->attributes = node.attributes;
   OpKind& facts = made->facts;
   facts.rule = rule_of(graph_, node);
   facts.plain_rule = rule_of_parts(facts.rule);
@@ -83,7 +85,7 @@ Way OpKinds::plain_way(const Node& node, const OpKind& kind) const {
     types[i] = local_type(types[i], with_axes(way.common.tensors[i]));
   const std::span<const TensorType> all(types);
   const std::size_t operands = node.operands.size();
-  way.local = local_attributes(scratch_.mesh, node.op, node.attributes, all.first(operands),
+  way.local = local_attributes(table_.scratch.mesh, node.op, node.attributes, all.first(operands),
                                all.subspan(operands), way.common);
   return make_way(std::move(way), node, kind.rule);
 }
@@ -94,7 +96,7 @@ Way OpKinds::in_parts(const Node& node, const OpKind& kind, CommonFactors common
   const PartsSite site = parts_site(graph_, node, way.common);
   if (!fits(*kind.form, site)) return nullptr;
   way.form = kind.form;
-  way.exchanged = exchanged_bytes(scratch_, 0, *kind.form, site);
+  way.exchanged = exchanged_bytes(table_.scratch, 0, *kind.form, site);
   return make_way(std::move(way), node, kind.rule);
 }
 

@@ -2,7 +2,6 @@
 // Ops that are alike, and what is worked out of each kind once: its rule, and the ways to compute
 // it that depend on nothing else.
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,35 +30,45 @@ struct OpKind {
   const FactorRule& rule_of(const OpWay& way) const { return way.form ? *in_form : plain_rule; }
 };
 
-/// Nodes are of one kind when op, attributes and the kinds of operands and results are equal.
+/// One kind, and what is found out when somebody asks.
+struct KnownOpKind {
+  Attributes attributes;
+  OpKind facts;
+  std::optional<std::vector<Way>> candidates;
+};
+
+/// The kinds of ops on one mesh, of any number of graphs.
+struct OpKindTable {
+  explicit OpKindTable(const Mesh& mesh);
+
+  Program scratch;  ///< where forms are tried out
+  /// By op and the kinds of operands and results.
+  std::unordered_map<std::string, std::vector<std::unique_ptr<KnownOpKind>>> known;
+};
+
+/// Those of one graph. Nodes are of one kind when op, attributes and the kinds of operands and
+/// results are equal.
 class OpKinds {
  public:
   /// All must outlive this.
-  OpKinds(const Graph& graph, const ValueKinds& values, const Mesh& mesh);
+  OpKinds(const Graph& graph, const ValueKinds& values, OpKindTable& table);
 
-  /// Of a node with a rule and without a region. Valid as long as this lives.
+  /// Of a node with a rule and without a region. Valid as long as the table lives.
   const OpKind& of(NodeId id);
   /// All ways that leave some tensor as it is, plainly and in parts.
   const std::vector<Way>& candidates(NodeId id);
 
  private:
-  struct Kind {
-    const Attributes* attributes = nullptr;
-    OpKind facts;
-    std::optional<std::vector<Way>> candidates;
-  };
-
-  Kind& kind(NodeId id);
-  std::unique_ptr<Kind> make(const Node& node);
+  KnownOpKind& kind(NodeId id);
+  std::unique_ptr<KnownOpKind> make(const Node& node);
   Way plain_way(const Node& node, const OpKind& kind) const;
   Way in_parts(const Node& node, const OpKind& kind, CommonFactors common);
   std::vector<Way> find_candidates(const Node& node, const OpKind& kind);
 
   const Graph& graph_;
   const ValueKinds& values_;
-  Program scratch_;  ///< where forms are tried out
-  std::vector<Kind*> by_node_;
-  std::unordered_map<std::string, std::vector<std::unique_ptr<Kind>>> kinds_;
+  OpKindTable& table_;
+  std::vector<KnownOpKind*> by_node_;
 };
 
 }  // namespace shard::spmd

@@ -1,9 +1,8 @@
 #include "spmd/packing.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <numeric>
-#include <set>
 
 namespace shard::spmd {
 namespace {
@@ -51,60 +50,61 @@ Offsets pack_by_size(const std::vector<Block>& blocks) {
   return offsets;
 }
 
-/// Gaps below `top`, by place and by size.
+/// Gaps below `top`. There are few, whatever the number of blocks: they are looked through in a
+/// row.
 class FreeGaps {
  public:
+  /// The smallest that fits, the lowest of equals.
   std::int64_t take(std::int64_t bytes) {
-    const auto fitting = by_size_.lower_bound({bytes, 0});
-    if (fitting != by_size_.end()) {
-      const auto [size, offset] = *fitting;
-      remove(offset, size);
-      if (size > bytes) add(offset + bytes, size - bytes);
-      return offset;
+    auto best = gaps_.end();
+    for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
+      if (gap->bytes < bytes || (best != gaps_.end() && gap->bytes >= best->bytes)) continue;
+      best = gap;
+      if (gap->bytes == bytes) break;
     }
-    // Nothing fits: grow the arena, starting in the gap at its top if there is one.
+    if (best == gaps_.end()) return grow(bytes);
+    const std::int64_t offset = best->offset;
+    best->offset += bytes;
+    best->bytes -= bytes;
+    if (best->bytes == 0) gaps_.erase(best);
+    return offset;
+  }
+
+  void give_back(std::int64_t offset, std::int64_t bytes) {
+    const auto next =
+        std::lower_bound(gaps_.begin(), gaps_.end(), offset,
+                         [](const Gap& gap, std::int64_t place) { return gap.offset < place; });
+    const bool meets_next = next != gaps_.end() && next->offset == offset + bytes;
+    const bool meets_last =
+        next != gaps_.begin() && std::prev(next)->offset + std::prev(next)->bytes == offset;
+    if (meets_last) {
+      std::prev(next)->bytes += bytes + (meets_next ? next->bytes : 0);
+      if (meets_next) gaps_.erase(next);
+    } else if (meets_next) {
+      *next = {offset, bytes + next->bytes};
+    } else {
+      gaps_.insert(next, {offset, bytes});
+    }
+  }
+
+ private:
+  struct Gap {
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+  };
+
+  /// Starts in the gap at the arena's top if there is one.
+  std::int64_t grow(std::int64_t bytes) {
     std::int64_t offset = top_;
-    if (!by_place_.empty()) {
-      const auto [last, size] = *by_place_.rbegin();
-      if (last + size == top_) {
-        offset = last;
-        remove(last, size);
-      }
+    if (!gaps_.empty() && gaps_.back().offset + gaps_.back().bytes == top_) {
+      offset = gaps_.back().offset;
+      gaps_.pop_back();
     }
     top_ = offset + bytes;
     return offset;
   }
 
-  void give_back(std::int64_t offset, std::int64_t bytes) {
-    auto next = by_place_.lower_bound(offset);
-    if (next != by_place_.end() && next->first == offset + bytes) {
-      bytes += next->second;
-      remove(next->first, next->second);
-      next = by_place_.lower_bound(offset);
-    }
-    if (next != by_place_.begin()) {
-      const auto [before, size] = *std::prev(next);
-      if (before + size == offset) {
-        remove(before, size);
-        offset = before;
-        bytes += size;
-      }
-    }
-    add(offset, bytes);
-  }
-
- private:
-  void add(std::int64_t offset, std::int64_t bytes) {
-    by_place_[offset] = bytes;
-    by_size_.insert({bytes, offset});
-  }
-  void remove(std::int64_t offset, std::int64_t bytes) {
-    by_place_.erase(offset);
-    by_size_.erase({bytes, offset});
-  }
-
-  std::map<std::int64_t, std::int64_t> by_place_;
-  std::set<std::pair<std::int64_t, std::int64_t>> by_size_;
+  std::vector<Gap> gaps_;  ///< by offset; no two meet
   std::int64_t top_ = 0;
 };
 

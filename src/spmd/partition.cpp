@@ -1,6 +1,7 @@
 #include "spmd/partition.h"
 
 #include "spmd/lowering.h"
+#include "spmd/partitioner.h"
 #include "spmd/passes.h"
 #include "spmd/places.h"
 
@@ -25,8 +26,13 @@ Program cheapest(spmd::LoweringFacts& facts) {
 
 }  // namespace
 
-Program partition(const ShardedGraph& sharded, PartitionMode mode) {
-  spmd::LoweringFacts facts(sharded);
+Partitioner::Partitioner(const Mesh& mesh)
+    : mesh_(mesh), tables_(std::make_unique<spmd::LoweringTables>(mesh_)) {}
+
+Partitioner::~Partitioner() = default;
+
+Program Partitioner::run(const ShardedGraph& sharded, PartitionMode mode) {
+  spmd::LoweringFacts facts(sharded, *tables_);
   Program program = mode == PartitionMode::cheapest ? cheapest(facts) : lowered(facts, mode);
   spmd::schedule_updates(program);
   spmd::share_places(program);
@@ -34,6 +40,10 @@ Program partition(const ShardedGraph& sharded, PartitionMode mode) {
   spmd::categorize(program);
   plan_memory(program);
   return program;
+}
+
+Program partition(const ShardedGraph& sharded, PartitionMode mode) {
+  return Partitioner(sharded.mesh).run(sharded, mode);
 }
 
 }  // namespace shard

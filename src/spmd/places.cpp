@@ -297,4 +297,21 @@ BufferId root_of(const Program& program, BufferId id) {
   return id;
 }
 
+std::vector<BufferId> roots_of(const Program& program) {
+  std::vector<BufferId> roots(program.buffers.size(), BufferId::none);
+  std::vector<BufferId> chain;
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    BufferId at = id_at<BufferId>(i);
+    while (roots[index_of(at)] == BufferId::none && program.buffer(at).alias_of != BufferId::none) {
+      chain.push_back(at);
+      at = program.buffer(at).alias_of;
+    }
+    const BufferId root = roots[index_of(at)] == BufferId::none ? at : roots[index_of(at)];
+    roots[index_of(at)] = root;
+    for (const BufferId id : chain) roots[index_of(id)] = root;
+    chain.clear();
+  }
+  return roots;
+}
+
 }  // namespace shard::spmd

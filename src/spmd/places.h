@@ -29,4 +29,7 @@ void share_places(Program& program);
 /// The buffer at the start of the chain of `alias_of`.
 BufferId root_of(const Program& program, BufferId id);
 
+/// That of every buffer; each chain is walked once.
+std::vector<BufferId> roots_of(const Program& program);
+
 }  // namespace shard::spmd

@@ -1,8 +1,6 @@
 #include "spmd/value_kinds.h"
 
 #include <cmath>
-#include <string>
-#include <unordered_map>
 
 #include "base/check.h"
 #include "spmd/axes.h"
@@ -21,9 +19,8 @@ bool is_zero_constant(const Graph& graph, const GraphValue& value) {
 
 }  // namespace
 
-ValueKinds::ValueKinds(const ShardedGraph& sharded) {
+ValueKinds::ValueKinds(const ShardedGraph& sharded, ValueKindTable& table) : table_(table) {
   const Graph& graph = sharded.graph;
-  std::unordered_map<std::string, int> known;
   NumberKey key;
   kinds_.reserve(graph.values.size());
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
@@ -32,11 +29,12 @@ ValueKinds::ValueKinds(const ShardedGraph& sharded) {
     key.add(value.type);
     key.add(sharded.shardings[i]);
     key.add(is_zero_constant(graph, value) ? 1 : 0);
-    const auto [found, is_new] = known.try_emplace(key.text(), static_cast<int>(shardings_.size()));
+    const auto [found, is_new] =
+        table.numbers.try_emplace(key.text(), static_cast<int>(table.shardings.size()));
     kinds_.push_back(found->second);
     if (!is_new) continue;
-    shardings_.push_back(canonical(sharded.shardings[i]));
-    SHARD_CHECK(divides_evenly(value.type.shape, shardings_.back()),
+    table.shardings.push_back(canonical(sharded.shardings[i]));
+    SHARD_CHECK(divides_evenly(value.type.shape, table.shardings.back()),
                 "shardings are even when a graph is partitioned");
   }
 }

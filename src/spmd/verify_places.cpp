@@ -149,7 +149,7 @@ class PlaceCheck {
 
   /// Places that are needed at the same time have no byte in common.
   void check_overlaps() {
-    const std::vector<Life> places = place_lives(program_, liveness_);
+    const std::vector<Life> places = place_lives(liveness_, roots_of(program_));
     std::vector<BufferId> roots;
     for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
       const BufferId id = id_at<BufferId>(i);

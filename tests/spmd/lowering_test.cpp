@@ -4,8 +4,13 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+#include <memory>
+#include <string>
+
 #include "shard/graph_maker.h"
 #include "spmd/partition.h"
+#include "spmd/partitioner.h"
 #include "spmd/random_program.h"
 #include "spmd/words.h"
 
@@ -108,6 +113,21 @@ TEST_CASE("what is broadcast is brought to other devices before it is large") {
   make.output("z", make.build.emit(Op::relu, {make.constrain(rows, placed({"", ""}))}),
               placed({"", ""}));
   CHECK(collectives(planned(make.graph), 0) == "all_gather model wire 48\n");
+}
+
+TEST_CASE("what a partitioner knows of other graphs changes no program") {
+  std::map<std::string, std::unique_ptr<Partitioner>> by_mesh;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    const ShardedGraph graph = random_sharded_graph(seed);
+    std::string axes;
+    for (const MeshAxisInfo& axis : graph.mesh.axes())
+      axes += axis.name.text() + "=" + std::to_string(axis.size) + " ";
+    std::unique_ptr<Partitioner>& partitioner = by_mesh[axes];
+    if (partitioner == nullptr) partitioner = std::make_unique<Partitioner>(graph.mesh);
+    CHECK(partitioner->run(graph) == partition(graph));
+  }
+  CHECK(by_mesh.size() < 150);  // most are shared
 }
 
 TEST_CASE("random graphs never send more than in the compatible mode") {
