@@ -29,8 +29,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A parcel goes in pieces, so that it is seen to move.
-constexpr std::int64_t piece_bytes = std::int64_t{1} << 18;
+/// A parcel goes in pieces, so that it is seen to move. Small ones go without asking whether the
+/// other side is there (Open MPI's limit for that is 64 KiB over TCP); of a large parcel they might
+/// fill the memory of one that is not.
+constexpr std::int64_t large_parcel_bytes = std::int64_t{1} << 24;
+constexpr std::int64_t small_piece_bytes = 64'000;
+constexpr std::int64_t large_piece_bytes = std::int64_t{1} << 20;
 /// A failure of another host, for host 0.
 constexpr int failure_tag = 1;
 /// What host 0 gets to end the job before a host ends it itself.
@@ -38,9 +42,11 @@ constexpr std::chrono::seconds failure_patience{3};
 /// How often a thread without work looks for failures.
 constexpr std::chrono::milliseconds idle_pause{20};
 /// Looks before the thread begins to sleep between them; how long at first, and at most.
-constexpr int eager_looks = 500;
+constexpr int eager_looks = 200;
 constexpr std::chrono::microseconds look_pause{20};
 constexpr int most_pauses = 20;
+/// Looks after which it also looks for failures.
+constexpr int failure_looks = 100;
 
 struct Failure {
   std::string text;
@@ -160,7 +166,7 @@ class MpiTransport : public Transport {
       if (take_started()) looks = 0;
       if (look()) looks = 0;
       if (const std::optional<Failure> failure = own_failure()) tell(*failure);
-      if (self_ == 0 && (open_.empty() || looks % eager_looks == 0)) hear_failures();
+      if (self_ == 0 && (open_.empty() || looks % failure_looks == 0)) hear_failures();
       if (!rest(looks)) break;
       ++looks;
     }
@@ -200,8 +206,10 @@ class MpiTransport : public Transport {
 
   template <class Function>
   void post(Open& open, const Parcel& parcel, Function&& function) {
-    for (std::int64_t done = 0; done < parcel.count; done += piece_bytes) {
-      const std::int64_t count = std::min(piece_bytes, parcel.count - done);
+    const std::int64_t piece =
+        parcel.count < large_parcel_bytes ? small_piece_bytes : large_piece_bytes;
+    for (std::int64_t done = 0; done < parcel.count; done += piece) {
+      const std::int64_t count = std::min(piece, parcel.count - done);
       open.hosts.push_back(parcel.host);
       function(parcel.bytes + done, static_cast<int>(count), MPI_BYTE, parcel.host,
                open.exchange.tag, MPI_COMM_WORLD, &open.requests.emplace_back());
