@@ -224,9 +224,9 @@ TEST_CASE("a device that is lost ends the run of its host and of those that wait
   Fault fault;
   fault.kind = FaultKind::kill_device;
   fault.device = 3;
-  CHECK(failures(in_a_loop(), 2, fault, {0.3}) ==
+  CHECK(failures(in_a_loop(), 2, fault, {1}) ==
         std::vector<std::string>{
-            "error: host 1 has not done its part of all_reduce x within 0.3 s [host-stuck]\n"
+            "error: host 1 has not done its part of all_reduce x within 1 s [host-stuck]\n"
             "  hint: `--timeout SECONDS` sets how long one instruction may take",
             "error: device 3 at instruction 0 (copy) stopped and does not come back "
             "[device-lost]"});
