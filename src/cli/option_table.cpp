@@ -118,6 +118,13 @@ constexpr OptionRow all_rows[] = {
      [](Options& o, const std::string&) { o.all = true; }},
     {"--no-fold", "", "plan every iteration of a repeat by itself, also where they are equal",
      plan_bit | show_bit, [](Options& o, const std::string&) { o.fold = false; }},
+    {"--fuse", "on|off",
+     "chains of elementwise ops as one loop each, which stores nothing between them (default on); "
+     "off plans and runs op by op",
+     plan_bit | run_bit,
+     [](Options& o, const std::string& v) {
+       o.fusion = word_of("--fuse", v, {"off", "on"}) == 1 ? Fusion::on : Fusion::off;
+     }},
     {"--resolved", "",
      "print the merged model and rules files, each line with its origin, and stop", plan_bit,
      [](Options& o, const std::string&) { o.resolved = true; }},

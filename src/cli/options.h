@@ -14,6 +14,7 @@
 #include "exec/fault.h"
 #include "exec/route.h"
 #include "report/compare_order.h"
+#include "spmd/fuse.h"
 
 namespace shard {
 
@@ -47,6 +48,7 @@ struct Options {
   bool human = false;
   bool all = false;
   bool fold = true;
+  Fusion fusion = Fusion::on;
   bool resolved = false;
   bool types = false;
   bool suggest = false;

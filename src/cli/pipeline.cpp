@@ -69,7 +69,7 @@ Plan make_plan(const ModelInput& model, const RulesConfig& rules, const Options&
   if (model.has_program()) {
     check_axis_types(rules);
     // Equal iterations may have paths that are placed differently.
-    plan_functions(plan, model.config, rules, fold && rules.paths.empty(), dump);
+    plan_functions(plan, model.config, rules, fold && rules.paths.empty(), options.fusion, dump);
   } else {
     plan_arrays(plan, *model.arrays, rules, dump);
   }

@@ -33,7 +33,7 @@ void check_types(const Graph& graph, const RulesConfig& rules, const Mesh& mesh)
 
 /// One function of the model: how it is split, what each device does.
 PlannedFunction plan_function(Graph graph, bool is_main, const RulesConfig& rules, const Mesh& mesh,
-                              const StageDump& dump) {
+                              Fusion fusion, const StageDump& dump) {
   dump.write(graph, is_main);
   check_types(graph, rules, mesh);
   PlannedFunction planned;
@@ -41,15 +41,26 @@ PlannedFunction plan_function(Graph graph, bool is_main, const RulesConfig& rule
   dump.write_trace(planned.sharded, rules, is_main);
   dump.write(planned.sharded, is_main);
   planned.program = partition(planned.sharded);
-  dump.write(planned.program, is_main);
-  log_program(planned.program, planned.sharded.graph.nodes.size());
   planned.collectives = count_collectives(planned.program);
   planned.merged = count_merged(xla_merge(planned.program));
+  planned.program = with_fusion(std::move(planned.program), fusion);
+  dump.write(planned.program, is_main);
+  log_program(planned.program, planned.sharded.graph.nodes.size());
   return planned;
 }
 
+std::optional<Unfolded> unfolded(const PlannedFunction& planned,
+                                 const std::vector<ShardedGraph>& wide,
+                                 const std::vector<Program>& programs,
+                                 std::span<const Iteration> folds) {
+  std::vector<FoldedFunction> functions;
+  for (std::size_t i = 0; i < wide.size(); ++i) functions.push_back({wide[i].graph, programs[i]});
+  return unfold({planned.sharded.graph, planned.program}, functions, folds);
+}
+
 /// False when the plan has to be made without folding.
-bool plan_folded_model(Plan& plan, const ModelConfig& config, const RulesConfig& rules) {
+bool plan_folded_model(Plan& plan, const ModelConfig& config, const RulesConfig& rules,
+                       Fusion fusion) {
   Model& model = plan.model;
   std::vector<Graph> wide_apply;
   std::vector<Graph> wide_step;
@@ -63,11 +74,11 @@ bool plan_folded_model(Plan& plan, const ModelConfig& config, const RulesConfig&
   }
   if (model.train_step) {
     plan.train_step = plan_folded(std::move(*model.train_step), std::move(wide_step), model.folded,
-                                  rules, plan.mesh);
+                                  rules, plan.mesh, fusion);
     if (!plan.train_step) return false;
   }
-  auto apply =
-      plan_folded(std::move(model.apply), std::move(wide_apply), model.folded, rules, plan.mesh);
+  auto apply = plan_folded(std::move(model.apply), std::move(wide_apply), model.folded, rules,
+                           plan.mesh, fusion);
   if (!apply) return false;
   plan.apply = std::move(*apply);
   return true;
@@ -76,13 +87,13 @@ bool plan_folded_model(Plan& plan, const ModelConfig& config, const RulesConfig&
 enum class Folding { done, nothing_to_fold, failed };
 
 /// A mistake in the files is left to be found when everything is written out.
-Folding try_folded(Plan& plan, const ModelConfig& config, const RulesConfig& rules) {
+Folding try_folded(Plan& plan, const ModelConfig& config, const RulesConfig& rules, Fusion fusion) {
   try {
     BuildOptions options = options_on(plan.mesh);
     options.fold = true;
     plan.model = build_model(config, options);
     if (plan.model.folded.empty()) return Folding::nothing_to_fold;
-    return plan_folded_model(plan, config, rules) ? Folding::done : Folding::failed;
+    return plan_folded_model(plan, config, rules, fusion) ? Folding::done : Folding::failed;
   } catch (const Error&) {
     return Folding::failed;
   }
@@ -92,7 +103,8 @@ Folding try_folded(Plan& plan, const ModelConfig& config, const RulesConfig& rul
 
 std::optional<PlannedFunction> plan_folded(Graph folded, std::vector<Graph> widened,
                                            std::span<const Iteration> folds,
-                                           const RulesConfig& rules, const Mesh& mesh) {
+                                           const RulesConfig& rules, const Mesh& mesh,
+                                           Fusion fusion) {
   PlannedFunction planned;
   planned.sharded = shard_graph(std::move(folded), rules, mesh);
   std::vector<ShardedGraph> wide;
@@ -106,18 +118,19 @@ std::optional<PlannedFunction> plan_folded(Graph folded, std::vector<Graph> wide
   Partitioner partitioner(mesh);
   planned.program = partitioner.run(planned.sharded);
   std::vector<Program> programs;
-  std::vector<FoldedFunction> functions;
-  programs.reserve(wide.size());
-  for (const ShardedGraph& sharded : wide) {
-    programs.push_back(partitioner.run(sharded));
-    functions.push_back({sharded.graph, programs.back()});
-  }
-  auto figures = unfold({planned.sharded.graph, planned.program}, functions, folds);
+  for (const ShardedGraph& sharded : wide) programs.push_back(partitioner.run(sharded));
+  auto figures = unfolded(planned, wide, programs, folds);
   if (!figures) return std::nullopt;
-  log_program(planned.program, planned.sharded.graph.nodes.size());
   planned.collectives = count_collectives(planned.program);
-  planned.program.memory = std::move(figures->memory);
   planned.merged = std::move(figures->merged);
+  if (fusion == Fusion::on) {
+    planned.program = fused(std::move(planned.program));
+    for (Program& program : programs) program = fused(std::move(program));
+    figures = unfolded(planned, wide, programs, folds);
+    if (!figures) return std::nullopt;
+  }
+  log_program(planned.program, planned.sharded.graph.nodes.size());
+  planned.program.memory = std::move(figures->memory);
   for (std::size_t i = 0; i < planned.program.buffers.size(); ++i)
     planned.program.buffers[i].name = std::move(figures->buffer_names[i]);
   return planned;
@@ -145,17 +158,18 @@ Bytes state_bytes(const PlannedFunction& function) {
 }
 
 void plan_functions(Plan& plan, const ModelConfig& config, const RulesConfig& rules, bool fold,
-                    const StageDump& dump) {
-  const Folding folding = fold ? try_folded(plan, config, rules) : Folding::failed;
+                    Fusion fusion, const StageDump& dump) {
+  const Folding folding = fold ? try_folded(plan, config, rules, fusion) : Folding::failed;
   if (folding == Folding::done) return;
   if (folding == Folding::failed) plan.model = build_model(config, options_on(plan.mesh));
   plan.train_step.reset();
   if (plan.model.train_step) {
     plan.train_step =
-        plan_function(std::move(*plan.model.train_step), true, rules, plan.mesh, dump);
+        plan_function(std::move(*plan.model.train_step), true, rules, plan.mesh, fusion, dump);
   }
   const bool apply_is_main = !plan.train_step;
-  plan.apply = plan_function(std::move(plan.model.apply), apply_is_main, rules, plan.mesh, dump);
+  plan.apply =
+      plan_function(std::move(plan.model.apply), apply_is_main, rules, plan.mesh, fusion, dump);
 }
 
 }  // namespace shard

@@ -53,18 +53,18 @@ std::map<std::string, HostTensor> read_arrays(const std::string& file,
   return by_name;
 }
 
-std::vector<HostTensor> make_state(const Plan& plan, const Options& options, std::uint64_t seed) {
+/// Of each leaf of the state what `--params` says.
+std::vector<std::optional<HostTensor>> given_state(const Plan& plan, const Options& options) {
   std::vector<WantedArray> wanted;
   for (const StateLeaf& leaf : plan.model.state) {
     wanted.push_back({leaf.path, leaf.type, leaf.role == Role::parameter});
   }
   std::map<std::string, HostTensor> given;
   if (!options.params.empty()) given = read_arrays(options.params, wanted);
-  std::vector<HostTensor> state;
-  for (const StateLeaf& leaf : plan.model.state) {
-    const auto place = given.find(leaf.path);
-    state.push_back(place != given.end() ? std::move(place->second)
-                                         : initial_tensor(leaf.init, leaf.type, seed, leaf.path));
+  std::vector<std::optional<HostTensor>> state(plan.model.state.size());
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    const auto place = given.find(plan.model.state[i].path);
+    if (place != given.end()) state[i] = std::move(place->second);
   }
   return state;
 }
@@ -88,17 +88,41 @@ std::vector<NamedTensor> make_inputs(const Plan& plan, const Options& options, s
 
 }  // namespace
 
-const HostTensor& RunArrays::argument(const GraphInput& input) const {
-  if (input.state_leaf >= 0) return state[static_cast<std::size_t>(input.state_leaf)];
+HostTensor RunArrays::argument(const GraphInput& input) const {
+  if (input.state_leaf < 0) return data(input.path);
+  const auto leaf = static_cast<std::size_t>(input.state_leaf);
+  if (given[leaf]) return *given[leaf];
+  const StateLeaf& state = model->state[leaf];
+  return initial_tensor(state.init, state.type, seed, state.path);
+}
+
+const HostTensor& RunArrays::data(const std::string& path) const {
   const auto place = std::find_if(inputs.begin(), inputs.end(),
-                                  [&](const NamedTensor& one) { return one.name == input.path; });
+                                  [&](const NamedTensor& one) { return one.name == path; });
   SHARD_CHECK(place != inputs.end(), "both functions have the same data inputs");
   return place->tensor;
 }
 
 RunArrays make_arrays(const Plan& plan, const Options& options, std::int64_t seed) {
   const auto bits = static_cast<std::uint64_t>(seed);
-  return {make_state(plan, options, bits), make_inputs(plan, options, bits)};
+  return {&plan.model, bits, given_state(plan, options), make_inputs(plan, options, bits)};
+}
+
+void feed(Cluster& cluster, const Graph& graph, const RunArrays& arrays) {
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    const GraphInput& input = graph.inputs[i];
+    if (input.state_leaf < 0) {
+      cluster.write_input(i, arrays.data(input.path));
+      continue;
+    }
+    const auto leaf = static_cast<std::size_t>(input.state_leaf);
+    if (arrays.given[leaf]) {
+      cluster.write_input(i, *arrays.given[leaf]);
+      continue;
+    }
+    const StateLeaf& state = arrays.model->state[leaf];
+    cluster.fill_input(i, state.init, arrays.seed, state.path);
+  }
 }
 
 std::vector<HostTensor> arguments_of(const Graph& graph, const RunArrays& arrays) {

@@ -18,12 +18,6 @@ namespace {
 /// Steps after which the counters are read when nothing is timed.
 constexpr int counted_steps_without_timing = 1;
 
-void feed(Cluster& cluster, const std::vector<HostTensor>& arguments) {
-  for (std::size_t input = 0; input < arguments.size(); ++input) {
-    cluster.write_input(input, arguments[input]);
-  }
-}
-
 std::vector<HostTensor> read_results(const Cluster& cluster, const Program& program) {
   std::vector<HostTensor> results;
   for (std::size_t output = 0; output < program.outputs.size(); ++output) {
@@ -174,9 +168,10 @@ FunctionOutcome run_function(Cluster& cluster, const PlannedFunction& function,
   outcome.run.title = title;
   outcome.run.function = &function;
   outcome.run.compared_steps = compared_steps;
-  const std::vector<HostTensor> arguments = arguments_of(graph, arrays);
-  feed(cluster, arguments);
-  if (compared_steps > 0) compare_steps(cluster, function, arguments, progress, outcome);
+  feed(cluster, graph, arrays);
+  if (compared_steps > 0) {
+    compare_steps(cluster, function, arguments_of(graph, arrays), progress, outcome);
+  }
   time_and_count(cluster, options, progress, outcome.run);
   return outcome;
 }

@@ -22,6 +22,8 @@ namespace shard {
 struct MemberPlace {
   const std::byte* operand = nullptr;
   std::byte* result = nullptr;
+  std::vector<const std::byte*> also_read{};  ///< by what is done with the result at once
+  std::vector<std::byte*> also_written{};
 };
 
 /// What was really done: elements of all members' operands (all_gather: results) together, and
@@ -35,6 +37,13 @@ struct SegmentWork {
     std::int64_t messages = 0, bytes = 0;
   };
   std::vector<Sent> links{};  ///< nothing where all members' arrays are read in place
+  std::int64_t beside = 0;    ///< bytes read and written by what is done with the result at once
+};
+
+/// What the worker lends to a segment.
+struct SegmentHelp {
+  Scratch& scratch;          ///< given back as it was
+  bool is_observed = false;  ///< somebody looks at the result itself
 };
 
 /// One collective on fixed local types, for groups of a fixed size. Members are in the order of
@@ -45,6 +54,11 @@ class CollectiveWork {
   virtual std::int64_t segment_count() const = 0;
   virtual SegmentWork run(std::int64_t segment, std::span<const MemberPlace> members,
                           std::span<const int> order) const = 0;
+  virtual SegmentWork run_with(const SegmentHelp&, std::int64_t segment,
+                               std::span<const MemberPlace> members,
+                               std::span<const int> order) const {
+    return run(segment, members, order);
+  }
 };
 
 /// Bytes a device sends with a bandwidth-optimal algorithm for what was counted: `counted` bytes of

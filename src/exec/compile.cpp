@@ -10,8 +10,12 @@
 
 #include "base/check.h"
 #include "exec/dot_kernel.h"
+#include "exec/fused_kernel.h"
 #include "exec/places.h"
+#include "exec/reduced_steps.h"
 #include "exec/site_builder.h"
+#include "spmd/fused_form.h"
+#include "spmd/liveness.h"
 
 namespace shard {
 namespace {
@@ -36,7 +40,12 @@ class Compiler {
  public:
   Compiler(const Program& program, const TestSeam& seam, const CollectiveChoice& collectives,
            const std::optional<SitePart>& part)
-      : program_(program), seam_(seam), collectives_(collectives), part_(part), places_(program) {
+      : program_(program),
+        seam_(seam),
+        collectives_(collectives),
+        part_(part),
+        places_(program),
+        readers_(spmd::count_readers(program)) {
     if (part_) made_.end_tag = part_->first_tag;
   }
 
@@ -60,10 +69,18 @@ class Compiler {
     for (std::size_t i = 0; i < body.instructions.size(); ++i) {
       const Instruction& instruction = body.instructions[i];
       const std::size_t start = made_.stream.instructions.size();
-      if (instruction.kind == Instruction::Kind::compute) {
+      if (i > 0 && is_done_by_reduction_) {
+        is_done_by_reduction_ = false;
+        add_nothing(instruction);
+      } else if (const Instruction* loop = loop_behind(body, i);
+                 loop != nullptr && add_reduced(instruction, *loop)) {
+        is_done_by_reduction_ = true;
+      } else if (instruction.kind == Instruction::Kind::compute) {
         add_compute(instruction);
       } else if (instruction.kind == Instruction::Kind::collective) {
         add_collective(instruction);
+      } else if (instruction.kind == Instruction::Kind::fused) {
+        add_fused(instruction);
       } else {
         add_loop(instruction);
       }
@@ -110,7 +127,69 @@ class Compiler {
     add(std::move(made), std::string(def(instruction.op).name), false);
   }
 
-  void add_collective(const Instruction& instruction) {
+  void add_fused(const Instruction& instruction) {
+    const std::vector<TensorType> operands = types(instruction.operands);
+    auto planned = plan_fused(instruction, operands, [this](Op op) { return maker_of(op); });
+    if (const std::string* refusal = std::get_if<std::string>(&planned)) return refuse(*refusal);
+    StreamInstruction made = with_places(instruction);
+    made.kernel = fused_kernel(std::get<FusedPlan>(std::move(planned)));
+    made.flops = flops_of_steps(instruction, operands);
+    add(std::move(made), fused_name(instruction), false);
+  }
+
+  /// The loop behind an all_reduce that alone reads its result, if the all_reduce can do its work.
+  const Instruction* loop_behind(const Body& body, std::size_t position) const {
+    const Instruction& reduce = body.instructions[position];
+    const bool is_reduced = reduce.kind == Instruction::Kind::collective &&
+                            reduce.collective->kind == CollectiveKind::all_reduce &&
+                            route_of(collectives_.algorithm) == nullptr && !part_;
+    if (!is_reduced || position + 1 == body.instructions.size()) return nullptr;
+    const Instruction& next = body.instructions[position + 1];
+    const BufferId sum = reduce.results.front();
+    const auto reads = std::count(next.operands.begin(), next.operands.end(), sum);
+    const bool is_only_reader = reads == 1 && readers_[index_of(sum)] == 1;
+    return next.kind == Instruction::Kind::fused && is_only_reader ? &next : nullptr;
+  }
+
+  /// Both at once; false where they have to come one after the other.
+  bool add_reduced(const Instruction& reduce, const Instruction& loop) {
+    const std::vector<TensorType> operands = types(loop.operands);
+    auto planned = plan_fused(loop, operands, [this](Op op) { return maker_of(op); });
+    const auto sum = static_cast<std::size_t>(
+        std::find(loop.operands.begin(), loop.operands.end(), reduce.results.front()) -
+        loop.operands.begin());
+    if (std::holds_alternative<std::string>(planned) ||
+        !can_follow_reduction(std::get<FusedPlan>(planned), sum))
+      return false;
+    add_collective(reduce, " and " + fused_name(loop));
+    StreamInstruction& made = made_.stream.instructions.back();
+    const StreamInstruction places = with_places(loop);
+    made.operands.insert(made.operands.end(), places.operands.begin(), places.operands.end());
+    made.results.insert(made.results.end(), places.results.begin(), places.results.end());
+    CollectiveSite& site = made_.sites.back();
+    const TensorType type = program_.buffer(reduce.operands.front()).type;
+    CollectiveShape shape;
+    shape.reduction = reduce.collective->reduction;
+    shape.operand = shape.result = type;
+    const auto work = make_reduced_steps(shape, std::get<FusedPlan>(std::move(planned)), sum);
+    for (const std::unique_ptr<Rendezvous>& group : site.groups) {
+      group->work = work;
+      group->segments = work->segment_count();
+    }
+    site.flops = flops_of_steps(loop, operands);
+    return true;
+  }
+
+  /// Stands where a loop was whose work the reduction before it does.
+  void add_nothing(const Instruction& loop) {
+    StreamInstruction made = with_places(loop);
+    made.kernel = [](const KernelCall&) {};
+    made.label = fused_name(loop);
+    made_.stream.instructions.push_back(std::move(made));
+  }
+
+  /// `behind`: what the label says of what is done at once with the result.
+  void add_collective(const Instruction& instruction, const std::string& behind = "") {
     const Collective& collective = *instruction.collective;
     SHARD_CHECK(instruction.operands.size() == 1 && instruction.results.size() == 1,
                 "a collective has one operand and one result");
@@ -121,7 +200,7 @@ class Compiler {
       SHARD_CHECK(!places_.may_overlap(made.operands[0], made.results[0]),
                   "only an all_reduce works in place");
     }
-    const std::string label = collective_label(program_.mesh, collective);
+    const std::string label = collective_label(program_.mesh, collective) + behind;
     if (collective.kind == CollectiveKind::all_slice) {
       made.kernel = slice_kernel(program_.mesh, collective, operand, result);
       return add(std::move(made), label, true);
@@ -249,6 +328,8 @@ class Compiler {
   const CollectiveChoice collectives_;
   std::optional<SitePart> part_;
   Places places_;
+  std::vector<int> readers_;           ///< by buffer
+  bool is_done_by_reduction_ = false;  ///< the instruction that comes next
   Diagnostics diagnostics_;
   std::set<std::string> refused_labels_;
   CompiledProgram made_;

@@ -17,6 +17,7 @@
 #include "exec/shard_layout.h"
 #include "exec/site_builder.h"
 #include "exec/tolerances.h"
+#include "spmd/fused_form.h"
 #include "spmd/lowering.h"
 
 namespace shard {
@@ -246,7 +247,8 @@ class Comparer {
     const Instruction& made_by =
         program_.main().instructions[static_cast<std::size_t>(one.instruction)];
     told.label = made_by.collective ? collective_label(program_.mesh, *made_by.collective)
-                                    : std::string(def(made_by.op).name);
+                 : made_by.kind == Instruction::Kind::fused ? fused_name(made_by)
+                                                            : std::string(def(made_by.op).name);
     for (std::size_t device = 0; device < found_[at].size(); ++device) {
       const Found& found = found_[at][device];
       if (found.elements == 0) continue;

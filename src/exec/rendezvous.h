@@ -38,8 +38,9 @@ struct alignas(64) Rendezvous {
   std::vector<MemberPlace> places;  ///< each written by its member when it arrives
 
   int stages() const { return hosted ? hosted->stages() : 1; }
-  SegmentWork run(std::int64_t segment) {
-    return hosted ? hosted->run(stage, segment, places) : work->run(segment, places, order);
+  SegmentWork run(std::int64_t segment, const SegmentHelp& help) {
+    return hosted ? hosted->run(stage, segment, places)
+                  : work->run_with(help, segment, places, order);
   }
   /// True on the one host that counts the meeting.
   bool is_counted_here() const {
@@ -55,6 +56,7 @@ struct CollectiveSite {
   std::vector<int> axes;  ///< mesh axes, ascending
   std::int64_t element_bytes = 4;
   int counter = -1;
+  double flops = 0;  ///< of what each member does with the result at once
   std::vector<std::unique_ptr<Rendezvous>> groups;
   std::vector<int> group_of;   ///< per device
   std::vector<int> member_of;  ///< per device: its place in the group

@@ -244,13 +244,17 @@ void Scheduler::advance(Worker& worker, int number) {
 
 void Scheduler::compute(Worker& worker, int number, const StreamInstruction& instruction) {
   DeviceState& device = state(number);
-  worker.operands.clear();
-  worker.results.clear();
-  for (const Place& place : instruction.operands) {
-    worker.operands.push_back(address(device, place));
+  const std::size_t operands = instruction.operands.size(), results = instruction.results.size();
+  if (worker.operands.size() < operands) worker.operands.resize(operands);
+  if (worker.results.size() < results) worker.results.resize(results);
+  for (std::size_t i = 0; i < operands; ++i) {
+    worker.operands[i] = address(device, instruction.operands[i]);
   }
-  for (const Place& place : instruction.results) worker.results.push_back(address(device, place));
-  const KernelCall call{worker.operands, worker.results, worker.scratch, number};
+  for (std::size_t i = 0; i < results; ++i) {
+    worker.results[i] = address(device, instruction.results[i]);
+  }
+  const KernelCall call{std::span(worker.operands).first(operands),
+                        std::span(worker.results).first(results), worker.scratch, number};
   if (instruction.counter < 0) {
     instruction.kernel(call);
     worker.scratch.release();
@@ -277,8 +281,16 @@ void Scheduler::arrive(Worker& worker, int number, const StreamInstruction& inst
   DeviceState& device = state(number);
   const CollectiveSite& site = sites_[static_cast<std::size_t>(instruction.site)];
   Rendezvous& meeting = meeting_of(number, instruction);
-  meeting.places[static_cast<std::size_t>(site.member_of[static_cast<std::size_t>(number)])] = {
-      address(device, instruction.operands.front()), address(device, instruction.results.front())};
+  MemberPlace& place =
+      meeting.places[static_cast<std::size_t>(site.member_of[static_cast<std::size_t>(number)])];
+  place.operand = address(device, instruction.operands.front());
+  place.result = address(device, instruction.results.front());
+  place.also_read.clear();
+  place.also_written.clear();
+  for (std::size_t i = 1; i < instruction.operands.size(); ++i)
+    place.also_read.push_back(address(device, instruction.operands[i]));
+  for (std::size_t i = 1; i < instruction.results.size(); ++i)
+    place.also_written.push_back(address(device, instruction.results[i]));
   const int members = static_cast<int>(meeting.here.size());
   // From here on another worker may run this device: nothing of it is touched any more.
   if (meeting.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < members) {
@@ -310,8 +322,9 @@ void Scheduler::take_segments(Worker& worker, Rendezvous& meeting) {
   while (!is_last) {
     const std::int64_t segment = meeting.ticket.fetch_add(1, std::memory_order_acq_rel);
     if (segment >= meeting.segments) break;
-    const SegmentWork done = meeting.run(segment);
+    const SegmentWork done = meeting.run(segment, {worker.scratch, observer_ != nullptr});
     copied += done.copied;
+    kind.bytes += static_cast<double>(done.beside);
     for (const SegmentWork::Sent& sent : done.links) {
       const auto device = [&](int member) {
         return meeting.devices[static_cast<std::size_t>(member)];
@@ -349,8 +362,9 @@ void Scheduler::complete(Worker& worker, Rendezvous& meeting) {
       tally.wire += wire_of(site.kind, Bytes(each * site.element_bytes), members).count();
     }
   }
-  worker.tally.kinds[static_cast<std::size_t>(site.counter)].calls +=
-      static_cast<std::int64_t>(meeting.here.size());
+  KindTally& kind = worker.tally.kinds[static_cast<std::size_t>(site.counter)];
+  kind.calls += static_cast<std::int64_t>(meeting.here.size());
+  kind.flops += static_cast<double>(meeting.here.size()) * site.flops;
   // The members are still: nobody runs them until they are pushed.
   for (const int device : meeting.here) ++state(device).counter;
   push(worker, meeting.here);

@@ -19,21 +19,33 @@ std::byte* Scratch::take(std::size_t bytes) {
   const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
   in_use_ += size;
   peak_ = std::max(peak_, in_use_);
-  for (Chunk& chunk : chunks_) {
-    if (chunk.size - chunk.used < size) continue;
-    chunk.used += size;
-    return chunk.memory.get() + chunk.used - size;
+  for (std::size_t i = 0; i < chunks_.size(); ++i) {
+    if (chunks_[i].size - chunks_[i].used >= size) return take_from(i, size);
   }
   Chunk chunk;
   chunk.size = std::max(size, smallest_chunk);
   chunk.memory.reset(new (std::align_val_t(alignment)) std::byte[chunk.size]);
-  chunk.used = size;
   chunks_.push_back(std::move(chunk));
-  return chunks_.back().memory.get();
+  return take_from(chunks_.size() - 1, size);
 }
 
-void Scratch::release() {
+std::byte* Scratch::take_from(std::size_t number, std::size_t size) {
+  Chunk& chunk = chunks_[number];
+  taken_.push_back({number, size});
+  chunk.used += size;
+  return chunk.memory.get() + chunk.used - size;
+}
+
+void Scratch::rewind(std::size_t mark) {
+  for (; taken_.size() > mark; taken_.pop_back()) {
+    chunks_[taken_.back().chunk].used -= taken_.back().size;
+    in_use_ -= taken_.back().size;
+  }
+}
+
+void Scratch::release_all() {
   in_use_ = 0;
+  taken_.clear();
   if (chunks_.size() > 1) {  // one chunk that holds it all serves the next time
     chunks_.clear();
     Chunk chunk;

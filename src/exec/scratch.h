@@ -22,7 +22,14 @@ class Scratch {
   }
 
   /// Makes everything taken so far free again.
-  void release();
+  void release() {
+    if (!taken_.empty()) release_all();
+  }
+
+  /// How much is taken: for `rewind`.
+  std::size_t mark() const { return taken_.size(); }
+  /// Makes free again what was taken since the mark.
+  void rewind(std::size_t mark);
 
   /// The most that was ever in use at once.
   Bytes peak() const { return Bytes(static_cast<std::int64_t>(peak_)); }
@@ -37,7 +44,16 @@ class Scratch {
     std::size_t used = 0;
   };
 
+  struct Piece {
+    std::size_t chunk = 0;
+    std::size_t size = 0;
+  };
+
+  void release_all();
+  std::byte* take_from(std::size_t chunk, std::size_t size);
+
   std::vector<Chunk> chunks_;
+  std::vector<Piece> taken_;
   std::size_t in_use_ = 0;
   std::size_t peak_ = 0;
 };

@@ -1,22 +1,11 @@
 #include "exec/stream.h"
 
-#include <algorithm>
-
 namespace shard {
 
 void restart(DeviceState& device) {
   device.counter = 0;
   device.iteration.assign(static_cast<std::size_t>(device.stream->loops), 0);
   device.slice.assign(static_cast<std::size_t>(device.stream->loops), 0);
-}
-
-std::byte* address(DeviceState& device, const Place& place) {
-  std::int64_t offset = place.offset;
-  for (const Place::Move& move : place.moves) {
-    offset += device.slice[static_cast<std::size_t>(move.loop)] * move.stride;
-  }
-  device.high_water = std::max(device.high_water, offset + place.bytes);
-  return device.base + offset;
 }
 
 void step_loop(DeviceState& device, const StreamInstruction& instruction) {

@@ -3,6 +3,7 @@
 // counter. Loops are a begin and an end with an iteration count; a collective names a rendezvous.
 // All devices of a Program share one stream; the scheduler accepts a different one per device.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -64,8 +65,16 @@ struct DeviceState {
 /// Begins the stream again; the high-water mark stays.
 void restart(DeviceState& device);
 
-/// The address of a place right now; raises the device's high-water mark.
-std::byte* address(DeviceState& device, const Place& place);
+/// The address of a place right now; raises the device's high-water mark. Asked for every operand
+/// of every instruction.
+inline std::byte* address(DeviceState& device, const Place& place) {
+  std::int64_t offset = place.offset;
+  for (const Place::Move& move : place.moves) {
+    offset += device.slice[static_cast<std::size_t>(move.loop)] * move.stride;
+  }
+  device.high_water = std::max(device.high_water, offset + place.bytes);
+  return device.base + offset;
+}
 
 /// Executes loop_begin or loop_end: moves the program counter.
 void step_loop(DeviceState& device, const StreamInstruction& instruction);

@@ -7,6 +7,7 @@
 #include "exec/element.h"
 #include "exec/kernel.h"
 #include "exec/permute.h"
+#include "exec/spread_walk.h"
 
 namespace shard {
 namespace {
@@ -17,60 +18,6 @@ std::size_t element_bytes(const TensorType& type) {
 
 std::size_t byte_count(const TensorType& type) {
   return static_cast<std::size_t>(bytes_of(type).count());
-}
-
-/// A dim of the result with the operand's stride in bytes, 0 where it is repeated.
-struct BroadcastDim {
-  std::int64_t size = 1;
-  std::int64_t stride = 0;
-};
-
-std::vector<BroadcastDim> plan_broadcast(const KernelSite& site) {
-  const Shape& from = site.operands[0].shape;
-  const Shape& to = site.results[0].shape;
-  const std::vector<std::int64_t>& dims = site.attributes.integers("dims");
-  std::vector<std::int64_t> strides(to.size(), 0);
-  std::int64_t stride = static_cast<std::int64_t>(element_bytes(site.operands[0]));
-  for (std::size_t i = from.size(); i-- > 0;) {
-    if (from[i] != 1) strides[static_cast<std::size_t>(dims[i])] = stride;
-    stride *= from[i];
-  }
-  std::vector<BroadcastDim> merged;
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    if (to[i] == 1) continue;
-    if (!merged.empty() && merged.back().stride == strides[i] * (strides[i] == 0 ? 0 : to[i])) {
-      merged.back() = {merged.back().size * to[i], strides[i]};
-    } else {
-      merged.push_back({to[i], strides[i]});
-    }
-  }
-  return merged;
-}
-
-void run_broadcast(const std::vector<BroadcastDim>& dims, std::size_t size, const std::byte* from,
-                   std::byte* to) {
-  const BroadcastDim inner = dims.empty() ? BroadcastDim{} : dims.back();
-  const std::size_t outer = dims.empty() ? 0 : dims.size() - 1;
-  const std::size_t run = static_cast<std::size_t>(inner.size) * size;
-  std::vector<std::int64_t> index(outer, 0);
-  while (true) {
-    if (inner.stride == 0) {
-      fill_elements(to, from, size, static_cast<std::size_t>(inner.size));
-    } else {
-      std::memcpy(to, from, run);
-    }
-    to += run;
-    std::size_t d = outer;
-    while (d > 0) {
-      --d;
-      from += dims[d].stride;
-      if (++index[d] < dims[d].size) break;
-      from -= dims[d].size * dims[d].stride;
-      index[d] = 0;
-      if (d == 0) return;
-    }
-    if (outer == 0) return;
-  }
 }
 
 template <class T>
@@ -116,9 +63,9 @@ KernelResult make_transpose(const KernelSite& site) {
 }
 
 KernelResult make_broadcast(const KernelSite& site) {
-  const std::size_t size = element_bytes(site.operands[0]);
-  return [dims = plan_broadcast(site), size](const KernelCall& call) {
-    run_broadcast(dims, size, call.operands[0], call.results[0]);
+  const std::int64_t count = element_count(site.results[0].shape);
+  return [walk = SpreadWalk(site), count](const KernelCall& call) {
+    walk.copy(call.operands[0], 0, count, call.results[0]);
   };
 }
 

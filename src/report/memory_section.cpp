@@ -6,6 +6,7 @@
 #include "report/fold.h"
 #include "report/rows.h"
 #include "report/sections.h"
+#include "spmd/fused_form.h"
 
 namespace shard {
 namespace {
@@ -16,9 +17,10 @@ std::string peak_instruction_text(const PlannedFunction& function) {
   const int position = function.program.memory.peak_instruction;
   if (position < 0) return "the start";
   const Instruction& at = function.program.main().instructions[static_cast<std::size_t>(position)];
-  std::string text = at.kind == Instruction::Kind::loop ? "repeat"
-                     : at.collective                    ? std::string(name_of(at.collective->kind))
-                                                        : std::string(def(at.op).name);
+  std::string text = at.kind == Instruction::Kind::loop    ? "repeat"
+                     : at.kind == Instruction::Kind::fused ? fused_name(at)
+                     : at.collective ? std::string(name_of(at.collective->kind))
+                                     : std::string(def(at.op).name);
   if (at.node == NodeId::none) return text;
   const std::string layer =
       narrowed(function.sharded.graph.node(at.node).name, function.program.memory.peak_instance, 1);

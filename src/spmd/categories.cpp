@@ -121,7 +121,7 @@ class Categories {
       return parts;
     }
     // A sum of gradients, or a gradient on its way to another sharding.
-    const bool passes = made->kind == Instruction::Kind::collective || def(made->op).is_elementwise;
+    const bool passes = made->kind != Instruction::Kind::compute || def(made->op).is_elementwise;
     for (const BufferId operand : made->operands) {
       const bool fits = made->kind == Instruction::Kind::collective ||
                         program_.buffer(operand).type == program_.buffer(id).type;

@@ -96,6 +96,11 @@ bool are_alike(const Collective& a, const Collective& b) {
          a.wire == b.wire && why == b.why;
 }
 
+/// The same but for the layer they belong to.
+bool are_steps_alike(const FusedStep& a, const FusedStep& b) {
+  return a.op == b.op && a.attributes == b.attributes && a.operands == b.operands;
+}
+
 bool are_inputs_alike(const std::vector<int>& a, const std::vector<int>& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -114,6 +119,9 @@ bool are_alike(const StepFacts& a, const StepFacts& b) {
          one.attributes == other.attributes && one.results.size() == other.results.size() &&
          one.collective.has_value() == other.collective.has_value() &&
          (!one.collective || are_alike(*one.collective, *other.collective)) &&
+         one.outputs == other.outputs &&
+         std::equal(one.steps.begin(), one.steps.end(), other.steps.begin(), other.steps.end(),
+                    are_steps_alike) &&
          (a.position < 0) == (b.position < 0) && are_inputs_alike(a.needs, b.needs);
 }
 

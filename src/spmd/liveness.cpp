@@ -84,6 +84,17 @@ std::vector<bool> donated_inputs(const Program& program) {
   return is_donated;
 }
 
+std::vector<int> count_readers(const Program& program) {
+  std::vector<int> readers(program.buffers.size(), 0);
+  for (const Body& body : program.bodies) {
+    for (const BufferId id : body.results) ++readers[index_of(id)];
+    for (const Instruction& instruction : body.instructions) {
+      for (const BufferId id : instruction.operands) ++readers[index_of(id)];
+    }
+  }
+  return readers;
+}
+
 LoopShape loop_shape(const Instruction& loop) {
   return {static_cast<std::size_t>(loop.attributes.integer("carries")),
           static_cast<std::size_t>(loop.attributes.integer("stacked"))};

@@ -35,6 +35,9 @@ Liveness find_lives(const Program& program);
 /// Position in `inputs` is replaced by an output: somebody donates to it.
 std::vector<bool> donated_inputs(const Program& program);
 
+/// By buffer: how often instructions read it, or bodies return it.
+std::vector<int> count_readers(const Program& program);
+
 /// Counts of a loop's operands by kind.
 struct LoopShape {
   std::size_t carries = 0;

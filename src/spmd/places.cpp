@@ -255,6 +255,15 @@ class Places {
   std::vector<Instruction> loops_;
 };
 
+/// Every step that reads the operand reads of it what lies at the points it is at, and nothing of
+/// the rest.
+bool is_read_in_step(const Program& program, const Instruction& fused, std::size_t operand) {
+  if (program.buffer(fused.operands[operand]).type.shape.empty()) return false;
+  return std::none_of(fused.steps.begin(), fused.steps.end(), [&](const FusedStep& step) {
+    return step.op == Op::broadcast && step.operands.front() == static_cast<int>(operand);
+  });
+}
+
 }  // namespace
 
 std::vector<ReusePair> reuse_pairs(const Program& program, const Instruction& instruction) {
@@ -279,6 +288,13 @@ std::vector<ReusePair> reuse_pairs(const Program& program, const Instruction& in
       } else {
         for (std::size_t i = 0; i < std::min(operands.size(), instruction.results.size()); ++i)
           add(i, i);
+      }
+      break;
+    case Instruction::Kind::fused:
+      for (std::size_t result = 0; result < instruction.results.size(); ++result) {
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+          if (is_read_in_step(program, instruction, i)) add(result, i);
+        }
       }
       break;
     case Instruction::Kind::loop:

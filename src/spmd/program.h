@@ -96,8 +96,21 @@ struct Collective {
   friend bool operator==(const Collective&, const Collective&) = default;
 };
 
+/// One op of a fused instruction. Its values are numbered: first the instruction's operands, then
+/// the results of its steps in order.
+struct FusedStep {
+  Op op = Op::constant;
+  Attributes attributes;      ///< shape-like attributes are local
+  std::vector<int> operands;  ///< numbers of values
+  NodeId node = NodeId::none;
+
+  friend bool operator==(const FusedStep&, const FusedStep&) = default;
+};
+
 struct Instruction {
-  enum class Kind { compute, collective, loop };
+  /// `fused`: the steps, one after another for a few points at a time, so that what only they read
+  /// is never an array; see spmd/fused_form.h.
+  enum class Kind { compute, collective, loop, fused };
   Kind kind = Kind::compute;
   Op op = Op::constant;   ///< of compute
   Attributes attributes;  ///< of compute; shape-like attributes are local
@@ -105,7 +118,9 @@ struct Instruction {
   std::vector<BufferId> results;
   std::optional<Collective> collective;
   int body = -1;  ///< of loop: index into bodies; attributes times, carries, stacked, reverse
-  NodeId node = NodeId::none;  ///< where it comes from
+  std::vector<FusedStep> steps;  ///< of fused
+  std::vector<int> outputs;      ///< of fused: the number of the value that each result gets
+  NodeId node = NodeId::none;    ///< where it comes from
   Phase phase = Phase::forward;
   Iteration iteration;
 

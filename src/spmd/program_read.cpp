@@ -311,19 +311,56 @@ class ProgramReader {
       instruction.operands = buffers_in_parentheses();
       in_.expect("body");
       instruction.body = small();
+    } else if (in_.take("fused")) {
+      instruction.kind = Instruction::Kind::fused;
+      instruction.operands = buffers_in_parentheses();
+      return read_steps(instruction);
     } else {
-      const std::optional<Op> op = op_named(word);
-      if (!op || op == Op::repeat) in_.fail("an op, a collective or 'loop'", action_words());
-      in_.take(word);
-      instruction.op = *op;
+      instruction.op = op("an op, a collective, 'fused' or 'loop'", {"fused", "loop"});
       instruction.operands = buffers_in_parentheses();
     }
     if (in_.peek() == "{") instruction.attributes = attributes();
   }
 
-  static std::vector<std::string> action_words() {
-    std::vector<std::string> known{"loop"};
-    for (const std::string_view one : spmd::words<CollectiveKind>()) known.emplace_back(one);
+  Op op(const char* what, std::vector<std::string> others) {
+    const std::string_view word = in_.peek();
+    const std::optional<Op> op = op_named(word);
+    if (!op || op == Op::repeat) in_.fail(what, action_words(std::move(others)));
+    in_.take(word);
+    return *op;
+  }
+
+  void read_steps(Instruction& instruction) {
+    in_.expect("[");
+    while (!in_.take("]")) {
+      FusedStep step;
+      step.op = op("an op", {});
+      step.operands = numbers_in_parentheses();
+      if (in_.peek() == "{") step.attributes = attributes();
+      if (in_.take("node")) step.node = static_cast<NodeId>(small());
+      instruction.steps.push_back(std::move(step));
+      if (!in_.take(",") && in_.peek() != "]") in_.fail("',' or ']'");
+    }
+    in_.expect("-");
+    in_.expect(">");
+    instruction.outputs = numbers_in_parentheses();
+  }
+
+  std::vector<int> numbers_in_parentheses() {
+    std::vector<int> numbers;
+    in_.expect("(");
+    while (!in_.take(")")) {
+      numbers.push_back(small());
+      if (!in_.take(",") && in_.peek() != ")") in_.fail("',' or ')'");
+    }
+    return numbers;
+  }
+
+  /// Names of ops, and of what else may stand there; collectives stand where loops do.
+  static std::vector<std::string> action_words(std::vector<std::string> known) {
+    if (!known.empty()) {
+      for (const std::string_view one : spmd::words<CollectiveKind>()) known.emplace_back(one);
+    }
     for (const OpDef& one : op_table()) known.emplace_back(one.name);
     return known;
   }

@@ -151,12 +151,30 @@ class ProgramWriter {
         return std::string(def(instruction.op).name) + operands + attributes;
       case Instruction::Kind::loop:
         return fmt::format("loop{} body {}{}", operands, instruction.body, attributes);
+      case Instruction::Kind::fused:
+        return "fused" + operands + steps_text(instruction);
       case Instruction::Kind::collective:
         break;
     }
     const Collective& collective = *instruction.collective;
     return fmt::format("{}{} {}{}", name(collective.kind), operands, axes_text(collective.axes),
                        details(collective));
+  }
+
+  static std::string numbers_text(const std::vector<int>& numbers) {
+    return fmt::format("({})", fmt::join(numbers, ", "));
+  }
+
+  static std::string steps_text(const Instruction& instruction) {
+    std::string text;
+    for (const FusedStep& step : instruction.steps) {
+      text += text.empty() ? " [" : ", ";
+      text += std::string(def(step.op).name) + numbers_text(step.operands);
+      const std::string attributes = to_string(step.attributes);
+      if (!attributes.empty()) text += " " + attributes;
+      if (step.node != NodeId::none) text += fmt::format(" node {}", index_of(step.node));
+    }
+    return text + "] -> " + numbers_text(instruction.outputs);
   }
 
   std::string details(const Collective& collective) const {

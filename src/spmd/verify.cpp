@@ -16,6 +16,8 @@ std::string what_it_does(const Instruction& instruction) {
       return std::string(name(instruction.collective->kind));
     case Instruction::Kind::loop:
       return "loop";
+    case Instruction::Kind::fused:
+      return "fused";
   }
   return "";
 }

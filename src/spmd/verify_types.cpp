@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "spmd/axes.h"
+#include "spmd/fused_form.h"
 #include "spmd/liveness.h"
 #include "spmd/places.h"
 #include "spmd/reshard.h"
@@ -78,7 +79,25 @@ class TypeCheck {
         return check_collective(instruction);
       case Instruction::Kind::loop:
         return check_loop(instruction);
+      case Instruction::Kind::fused:
+        return check_fused(instruction);
     }
+  }
+
+  void check_fused(const Instruction& instruction) {
+    std::vector<TensorType> operands;
+    for (const BufferId id : instruction.operands) operands.push_back(type(id));
+    const FusedFormResult answer = fused_form(operands, instruction.steps);
+    if (const auto* problem = std::get_if<std::string>(&answer)) return wrong(*problem);
+    const FusedForm& form = std::get<FusedForm>(answer);
+    std::vector<TensorType> results;
+    for (const int output : instruction.outputs) {
+      if (output < static_cast<int>(operands.size()) ||
+          output >= static_cast<int>(form.values.size()))
+        return wrong(fmt::format("no step makes value {}", output));
+      results.push_back(form.values[static_cast<std::size_t>(output)]);
+    }
+    check_results(instruction, results);
   }
 
   void check_compute(const Instruction& instruction) {

@@ -83,7 +83,8 @@ double plan_folds(const ModelConfig& config, const RulesConfig& rules, const Mes
     bool is_planned = false;
     const double took = milliseconds([&] {
       is_planned =
-          plan_folded(std::move(graph), std::move(wide), model.folded, rules, mesh).has_value();
+          plan_folded(std::move(graph), std::move(wide), model.folded, rules, mesh, Fusion::on)
+              .has_value();
     });
     if (!is_planned) fmt::print("the iterations are not equal\n");
     return took;

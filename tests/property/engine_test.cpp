@@ -16,6 +16,7 @@
 #include "exec/reference.h"
 #include "property/op_cases.h"
 #include "property/planned_equals_counted.h"
+#include "spmd/fuse.h"
 #include "spmd/partition.h"
 #include "spmd/random_program.h"
 
@@ -79,6 +80,8 @@ std::optional<Lines> run_from(const tests::RandomProgram& one, const ShardedGrap
   const std::vector<HostTensor> found = run_on(program, 1, inputs, lines);
   if (run_on(program, 3, inputs, lines) != found)
     lines.push_back("one and three workers give different bytes");
+  if (run_on(fused(program), 2, inputs, lines) != found)
+    lines.push_back("fused loops give other bytes");
   std::vector<HostTensor> whole;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const std::string& path = sharded.graph.outputs[i].path;
@@ -104,6 +107,7 @@ Lines faults_of(const tests::RandomProgram& one, std::uint64_t seed, Outcome& ou
     const Program program = partition(sharded);
     verify(program);
     if (read_program("program", to_string(program)) != program) return {"reads back differently"};
+    verify(fused(program));
     // Rounding can flip a comparison or the position of a largest element, and then what follows
     // differs. That does not happen again from other values; a wrong program does.
     Lines lines;

@@ -49,7 +49,7 @@ TEST_CASE("every field of a program survives its text") {
 
 TEST_CASE("a misspelt word names its place and the nearest valid one") {
   CHECK(read_messages(edited(straight_text, "all_reduce", "all_redduce")) ==
-        "p.txt:22:11: error: found 'all_redduce', expected an op, a collective or 'loop' "
+        "p.txt:22:11: error: found 'all_redduce', expected an op, a collective, 'fused' or 'loop' "
         "[program-syntax]\n"
         "  hint: did you mean 'all_reduce'?\n");
   CHECK(read_messages(edited(straight_text, "activation at", "activaton at")) ==

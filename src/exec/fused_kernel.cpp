@@ -1,0 +1,98 @@
+#include "exec/fused_kernel.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace shard {
+
+FusedRun::FusedRun(const FusedPlan& plan, const KernelCall& call)
+    : plan_(plan), call_(call), is_staged_(plan.outputs.size()), at_(plan.values.size()) {
+  slots_ = call.scratch.take(static_cast<std::size_t>(plan.slot_bytes));
+  for (const Hazard& hazard : plan.hazards) {
+    if (call.results[hazard.output] == call.operands[hazard.operand])
+      is_staged_[hazard.output] = true;
+  }
+  for (const TileStep& step : plan.steps) {
+    if (!step.line) continue;
+    std::byte* line = call.scratch.take(step.line_bytes);
+    const std::array<std::byte*, 1> results = {line};
+    step.line({{}, results, call.scratch, call.device});
+    lines_.push_back(line);
+  }
+}
+
+void FusedRun::move_operand(std::size_t operand, const std::byte* part, std::int64_t first) {
+  moved_ = operand;
+  moved_to_ = part;
+  moved_from_ = first;
+}
+
+void FusedRun::run(std::int64_t begin, std::int64_t end) {
+  for (std::int64_t unit = begin; unit < end; unit += plan_.tile_units) {
+    const std::int64_t units = std::min(plan_.tile_units, end - unit);
+    find_places(unit);
+    std::size_t line = 0;
+    for (const TileStep& step : plan_.steps) {
+      if (step.spread) {
+        spread(step, step.line ? lines_[line++] : nullptr, unit, units);
+      } else {
+        run(step, units);
+      }
+    }
+    for (std::size_t i = 0; i < is_staged_.size(); ++i) {
+      if (is_staged_[i]) put(i, unit, units);
+    }
+  }
+}
+
+void FusedRun::find_places(std::int64_t unit) {
+  for (std::size_t i = 0; i < at_.size(); ++i) {
+    const TileValue& value = plan_.values[i];
+    if (i < call_.operands.size()) {
+      const std::byte* part = i == moved_ ? moved_to_ + (unit - moved_from_) * value.unit_bytes
+                                          : call_.operands[i] + unit * value.unit_bytes;
+      at_[i] = const_cast<std::byte*>(part);  // never written: only steps' results are
+    } else if (value.output >= 0 && !is_staged_[static_cast<std::size_t>(value.output)]) {
+      at_[i] = call_.results[static_cast<std::size_t>(value.output)] + unit * value.unit_bytes;
+    } else {
+      at_[i] = slots_ + value.slot;
+    }
+  }
+}
+
+void FusedRun::spread(const TileStep& step, const std::byte* line, std::int64_t unit,
+                      std::int64_t units) {
+  const std::byte* from =
+      line != nullptr ? line : call_.operands[static_cast<std::size_t>(step.operands.front())];
+  step.spread->copy(from, unit * step.unit_points, units * step.unit_points,
+                    at_[static_cast<std::size_t>(step.results.front())]);
+}
+
+void FusedRun::run(const TileStep& step, std::int64_t units) {
+  operands_.clear();
+  results_.clear();
+  for (const int value : step.operands) operands_.push_back(at_[static_cast<std::size_t>(value)]);
+  for (const int value : step.results) results_.push_back(at_[static_cast<std::size_t>(value)]);
+  const std::size_t mark = call_.scratch.mark();
+  const Kernel& kernel = units == plan_.tile_units ? step.full : step.last;
+  kernel({operands_, results_, call_.scratch, call_.device});
+  call_.scratch.rewind(mark);
+}
+
+void FusedRun::put(std::size_t output, std::int64_t unit, std::int64_t units) const {
+  const auto value = static_cast<std::size_t>(plan_.outputs[output]);
+  const std::int64_t bytes = plan_.values[value].unit_bytes;
+  std::memcpy(call_.results[output] + unit * bytes, at_[value],
+              static_cast<std::size_t>(units * bytes));
+}
+
+Kernel fused_kernel(FusedPlan plan) {
+  return [plan = std::make_shared<const FusedPlan>(std::move(plan))](const KernelCall& call) {
+    FusedRun(*plan, call).run(0, plan->units);
+  };
+}
+
+}  // namespace shard

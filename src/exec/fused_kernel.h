@@ -1,0 +1,45 @@
+#pragma once
+// Running a fused instruction: its steps' kernels in turn, tile by tile, so that what passes
+// between them stays in the first-level cache.
+
+#include <cstdint>
+#include <vector>
+
+#include "exec/fused_plan.h"
+
+namespace shard {
+
+/// One execution on one device. The call's scratch memory is taken from and not given back.
+class FusedRun {
+ public:
+  FusedRun(const FusedPlan& plan, const KernelCall& call);
+
+  /// From now on operand `operand` of the call is where its part from unit `first` on lies.
+  void move_operand(std::size_t operand, const std::byte* part, std::int64_t first);
+
+  /// Units `begin` to `end` of the loop; `begin` is the start of a tile, `end` of one or the last.
+  void run(std::int64_t begin, std::int64_t end);
+
+ private:
+  void find_places(std::int64_t unit);
+  void spread(const TileStep& step, const std::byte* line, std::int64_t unit, std::int64_t units);
+  void run(const TileStep& step, std::int64_t units);
+  void put(std::size_t output, std::int64_t unit, std::int64_t units) const;
+
+  const FusedPlan& plan_;
+  const KernelCall& call_;
+  std::vector<char> is_staged_;  ///< by output
+  std::vector<std::byte*> at_;   ///< by value: its part in the tile
+  std::byte* slots_ = nullptr;
+  std::size_t moved_ = static_cast<std::size_t>(-1);  ///< an operand, if any
+  const std::byte* moved_to_ = nullptr;
+  std::int64_t moved_from_ = 0;
+  std::vector<const std::byte*> lines_;  ///< by step that has one, in order
+  std::vector<const std::byte*> operands_;
+  std::vector<std::byte*> results_;
+};
+
+/// The kernel of a whole loop.
+Kernel fused_kernel(FusedPlan plan);
+
+}  // namespace shard

@@ -1,0 +1,68 @@
+#pragma once
+// A fused instruction made ready to run: kernels of its steps for a full tile and for the last one,
+// and where each value's part of a tile lies.
+//
+// A tile is some points, or some whole rows where a step reduces rows. What is nobody's result lies
+// in the worker's scratch memory, in a slot that is free again after its last reader. A result lies
+// where it must be, but when that is the place of an operand that a later step still reads: then it
+// is put there at the end of the tile.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "exec/kernel.h"
+#include "exec/spread_walk.h"
+#include "spmd/program.h"
+
+namespace shard {
+
+/// A number of bytes that a tile moves on by, per unit (a point or a row) of the loop.
+struct TileValue {
+  std::int64_t unit_bytes = 0;  ///< 0: read as a whole by every tile
+  int output = -1;              ///< which result it is
+  std::int64_t slot = -1;       ///< offset in scratch memory
+};
+
+struct TileStep {
+  Kernel full, last;                 ///< for a full tile and the last
+  std::optional<SpreadWalk> spread;  ///< instead, of an operand from outside, or of `line`
+  Kernel line;                       ///< what positions along one dim are, made by each execution
+  std::size_t line_bytes = 0;
+  std::int64_t unit_points = 1;  ///< of the result: for `spread`
+  std::vector<int> operands;
+  std::vector<int> results;
+};
+
+/// The result goes to the place of an operand that is read after it was made.
+struct Hazard {
+  std::size_t output = 0;
+  std::size_t operand = 0;
+};
+
+struct FusedPlan {
+  std::size_t operands = 0;  ///< the first values
+  bool has_rows = false;
+  std::int64_t units = 0;  ///< rows, or points where nothing is by row
+  std::int64_t tile_units = 1;
+  std::vector<TileValue> values;
+  std::vector<TileStep> steps;
+  std::vector<int> outputs;
+  std::vector<Hazard> hazards;
+  std::int64_t slot_bytes = 0;
+};
+
+/// The plan of an instruction that `fused_form` accepts, or a sentence why a step has no kernel.
+/// `maker_of` finds the kernels of steps.
+std::variant<FusedPlan, std::string> plan_fused(const Instruction& instruction,
+                                                std::span<const TensorType> operands,
+                                                const std::function<KernelMaker(Op)>& maker_of);
+
+/// Floating-point operations of all steps.
+double flops_of_steps(const Instruction& instruction, std::span<const TensorType> operands);
+
+}  // namespace shard

@@ -1,0 +1,211 @@
+// Fused loops against their steps one by one: the same bytes, for every dtype and size.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "exec/cluster.h"
+#include "exec/element.h"
+#include "program_maker.h"
+#include "spmd/fuse.h"
+#include "spmd/partition.h"
+#include "spmd/places.h"
+#include "spmd/reshard.h"
+
+using namespace shard;
+using namespace shard::test;
+
+namespace {
+
+HostTensor loop_values(const TensorType& type, double step) {
+  HostTensor tensor = zeros(type);
+  std::vector<double> numbers;
+  for (std::int64_t i = 0; i < element_count(type.shape); ++i)
+    numbers.push_back(std::sin(static_cast<double>(i) * step) * 3);
+  from_doubles(numbers.data(), type.dtype, tensor.bytes.data(), numbers.size());
+  return tensor;
+}
+
+/// The program with its ports as the main body's, and its memory planned.
+Program finished(ProgramMaker maker) {
+  Program program = std::move(maker.program);
+  for (const ProgramInput& input : program.inputs)
+    program.bodies[0].parameters.push_back(input.buffer);
+  for (const ProgramOutput& output : program.outputs)
+    program.bodies[0].results.push_back(output.buffer);
+  spmd::share_places(program);
+  plan_memory(program);
+  return program;
+}
+
+Attributes dims_of(std::vector<std::int64_t> list, const Shape& shape = {}) {
+  Attributes attributes;
+  if (!shape.empty()) attributes.set("shape", shape);
+  attributes.set("dims", std::move(list));
+  return attributes;
+}
+
+/// y = softmax(x * w) over the last dim, w along it; also the sums.
+Program softmax_program(DType dtype, std::int64_t rows, std::int64_t columns) {
+  ProgramMaker maker(make_mesh_of({{"data", 1}}));
+  const Shape shape{rows, columns};
+  const BufferId x = maker.input("x", {dtype, shape}, sharding_of({{}, {}}));
+  const BufferId w = maker.input("w", {dtype, {columns}}, sharding_of({{}}));
+  const BufferId wide = maker.compute(Op::broadcast, {w}, dims_of({1}, shape));
+  const BufferId scaled = maker.compute(Op::multiply, {x, wide});
+  const BufferId most = maker.compute(Op::reduce_max, {scaled}, dims_of({1}));
+  const BufferId mosts = maker.compute(Op::broadcast, {most}, dims_of({0}, shape));
+  const BufferId moved = maker.compute(Op::subtract, {scaled, mosts});
+  const BufferId powers = maker.compute(Op::exp, {moved});
+  const BufferId sum = maker.compute(Op::reduce_sum, {powers}, dims_of({1}));
+  const BufferId sums = maker.compute(Op::broadcast, {sum}, dims_of({0}, shape));
+  const BufferId y = maker.compute(Op::divide, {powers, sums});
+  maker.output("y", y, {dtype, shape}, sharding_of({{}, {}}));
+  maker.output("sum", sum, {dtype, {rows}}, sharding_of({{}}));
+  return finished(std::move(maker));
+}
+
+std::vector<HostTensor> loop_outputs(const Program& program) {
+  verify(program);
+  Cluster cluster(program, {2});
+  for (std::size_t i = 0; i < program.inputs.size(); ++i)
+    cluster.write_input(
+        i, loop_values(program.inputs[i].global, 0.37 + 0.11 * static_cast<double>(i)));
+  cluster.run();
+  cluster.run();
+  CHECK(cluster.counters().peak.front() == program.memory.peak);
+  std::vector<HostTensor> outputs;
+  for (std::size_t i = 0; i < program.outputs.size(); ++i)
+    outputs.push_back(cluster.read_output(i));
+  return outputs;
+}
+
+}  // namespace
+
+TEST_CASE("a fused softmax gives the bytes of its steps in every float dtype") {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
+    for (const auto& [rows, columns] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+             {1, 1}, {3, 5}, {1, 4097}, {700, 7}, {33, 300}}) {
+      CAPTURE(rows);
+      CAPTURE(columns);
+      CAPTURE(info(dtype).name);
+      const Program plain = softmax_program(dtype, rows, columns);
+      const Program loop = fused(plain);
+      CHECK(loop.main().instructions.size() == 1);
+      CHECK(loop_outputs(loop) == loop_outputs(plain));
+    }
+  }
+}
+
+TEST_CASE("a fused loop plans and touches less memory than its steps") {
+  const Program plain = softmax_program(DType::f32, 33, 300);
+  const std::int64_t array = 33 * 300 * 4;
+  CHECK(plain.memory.peak.count() > 3 * array);
+  CHECK(fused(plain).memory.peak.count() < 2 * array + 2000);
+}
+
+TEST_CASE("a result over an operand that later steps read is put there last") {
+  // new = 2 x, kept = new + x: `new` has the place of x, which the second step still reads.
+  ProgramMaker maker(make_mesh_of({{"data", 1}}));
+  const TensorType type{DType::f32, {5000}};
+  const Sharding whole = sharding_of({{}});
+  const BufferId x = maker.input("x", type, whole, 0);
+  Attributes two;
+  two.set("value", 2.0);
+  const BufferId renewed = maker.compute(Op::scale, {x}, two);
+  const BufferId kept = maker.compute(Op::add, {renewed, x});
+  maker.output("x", renewed, type, whole, 0);
+  maker.output("kept", kept, type, whole);
+  maker.program.outputs[0].donates = 0;
+  const Program plain = finished(maker);
+  const Program loop = fused(plain);
+  REQUIRE(loop.main().instructions.size() == 1);
+  CHECK(loop.buffer(loop.outputs[0].buffer).alias_of == loop.inputs[0].buffer);
+  CHECK(loop_outputs(loop) == loop_outputs(plain));
+}
+
+namespace {
+
+/// The sum of everybody's gradient over `data`, then Adam on a replica of the parameter.
+Program update_program(DType dtype, std::int64_t members, std::int64_t count) {
+  ProgramMaker maker(make_mesh_of({{"data", members}}));
+  const TensorType type{dtype, {count}};
+  const TensorType everybody{dtype, {members * count}};
+  const BufferId gradient =
+      maker.input("g", everybody, sharding_of({{maker.program.mesh.full(0)}}));
+  std::vector<BufferId> operands;
+  for (int leaf = 0; leaf < 3; ++leaf)
+    operands.push_back(maker.input("s" + std::to_string(leaf), type, sharding_of({{}}), leaf));
+  const BufferId step = maker.input("count", {DType::i32, {}}, Sharding{});
+  const BufferId scaled = maker.compute(Op::negate, {gradient});
+  Instruction reduce;
+  reduce.kind = Instruction::Kind::collective;
+  reduce.collective = all_reduce({maker.program.mesh.full(0)});
+  reduce.collective->payload = bytes_of(type);
+  reduce.collective->wire = wire_bytes(CollectiveKind::all_reduce, bytes_of(type), members);
+  reduce.operands = {scaled};
+  reduce.results = {maker.buffer(type)};
+  maker.program.bodies[0].instructions.push_back(reduce);
+  operands.push_back(reduce.results.front());
+  operands.push_back(step);
+  Instruction update;
+  update.op = Op::adam_update;
+  update.phase = Phase::update;
+  update.attributes = {{"learning_rate", 0.01}, {"b1", 0.9},      {"b2", 0.99},
+                       {"eps", 1e-8},           {"eps_root", 0.}, {"weight_decay", 0.}};
+  update.operands = operands;
+  for (int leaf = 0; leaf < 3; ++leaf) {
+    update.results.push_back(maker.buffer(type));
+    maker.output("s" + std::to_string(leaf), update.results.back(), type, sharding_of({{}}), leaf);
+    maker.program.outputs.back().donates = 1 + leaf;
+  }
+  maker.program.bodies[0].instructions.push_back(update);
+  return finished(std::move(maker));
+}
+
+std::vector<std::string> counted_kinds(const Program& program) {
+  Cluster cluster(program, {2});
+  std::vector<std::string> kinds;
+  for (const KindCounter& kind : cluster.counters().kinds) kinds.push_back(kind.kind);
+  return kinds;
+}
+
+}  // namespace
+
+TEST_CASE("an update while its gradient is summed gives the bytes of one after the other") {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    for (const std::int64_t members : {2, 3, 13}) {
+      for (const std::int64_t count : {1, 2048, 20000}) {
+        CAPTURE(members);
+        CAPTURE(count);
+        CAPTURE(info(dtype).name);
+        const Program plain = update_program(dtype, members, count);
+        const Program loop = fused(plain);
+        CHECK(loop.memory.peak == plain.memory.peak);
+        CHECK(loop_outputs(loop) == loop_outputs(plain));
+      }
+    }
+  }
+  CHECK(counted_kinds(fused(update_program(DType::f32, 2, 100))) ==
+        std::vector<std::string>{"negate", "all_reduce data and fused adam_update"});
+  CHECK(counted_kinds(update_program(DType::f32, 2, 100)) ==
+        std::vector<std::string>{"negate", "all_reduce data", "adam_update"});
+}
+
+TEST_CASE("whoever looks on sees the sum that an update at once does not store") {
+  const Program program = fused(update_program(DType::f32, 2, 3));
+  Cluster cluster(program, {1});
+  HostTensor gradients = zeros(program.inputs[0].global);
+  for (int i = 0; i < 6; ++i) gradients.data<float>()[i] = static_cast<float>(i);
+  cluster.write_input(0, gradients);
+  const Instruction& reduce = program.main().instructions[1];
+  REQUIRE(reduce.kind == Instruction::Kind::collective);
+  const std::int64_t offset = program.buffer(reduce.results[0]).offset.count();
+  std::vector<float> seen;
+  cluster.run_observed([&](int device, int position, const std::byte* base) {
+    if (device != 1 || position != 2) return;
+    const float* sum = reinterpret_cast<const float*>(base + offset);
+    seen.assign(sum, sum + 3);
+  });
+  CHECK(seen == std::vector<float>{-3, -5, -7});
+}
