@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <iterator>
+#include <set>
+#include <utility>
 
-#include "base/check.h"
+#include "base/dtype.h"
 #include "exec/element.h"
 #include "exec/reference.h"
 #include "exec/tolerances.h"
@@ -28,74 +30,71 @@ std::vector<double> doubles_of(const HostTensor& tensor) {
   return numbers;
 }
 
-/// Nodes of the function that update a parameter of the state.
-std::vector<NodeId> update_nodes(const Graph& graph) {
-  std::vector<NodeId> nodes;
-  for (const GraphOutput& output : graph.outputs) {
-    const NodeId producer = graph.value(output.value).producer;
-    if (output.role != Role::parameter || producer == NodeId::none) continue;
-    if (graph.node(producer).phase == Phase::update) nodes.push_back(producer);
-  }
-  return nodes;
+bool is_made_by_update(const Graph& graph, ValueId value) {
+  const NodeId producer = graph.value(value).producer;
+  return producer != NodeId::none && graph.node(producer).phase == Phase::update;
 }
 
-/// The graph with every operand of the update nodes as a further output; `output_of` says which.
-Graph with_operands(Graph graph, const std::vector<NodeId>& updates,
-                    std::map<ValueId, std::size_t>& output_of) {
-  for (const NodeId id : updates) {
+/// The update of a step as a function of its own.
+struct UpdateAlone {
+  Graph graph;
+  std::vector<ValueId> read;         ///< made before it: inputs behind those of the step
+  std::vector<std::size_t> outputs;  ///< those of the step that it makes
+};
+
+/// What the nodes read that was computed before them, each once.
+std::vector<ValueId> read_by(const Graph& graph, const std::vector<NodeId>& nodes) {
+  std::vector<ValueId> read;
+  std::set<ValueId> known;
+  for (const NodeId id : nodes) {
     for (const ValueId operand : graph.node(id).operands) {
-      if (!output_of.try_emplace(operand, graph.outputs.size()).second) continue;
-      GraphOutput output;
-      output.value = operand;
-      output.path = "operand";
-      graph.outputs.push_back(output);
-      graph.regions.front().results.push_back(operand);
+      const bool is_given = graph.value(operand).producer == NodeId::none;
+      if (is_given || is_made_by_update(graph, operand) || !known.insert(operand).second) continue;
+      read.push_back(operand);
     }
+  }
+  return read;
+}
+
+UpdateAlone update_alone(const Graph& graph) {
+  UpdateAlone alone{graph, {}, {}};
+  Region& body = alone.graph.regions.front();
+  std::erase_if(body.nodes, [&](NodeId id) { return graph.node(id).phase != Phase::update; });
+  alone.read = read_by(graph, body.nodes);
+  for (const ValueId value : alone.read) {
+    GraphInput input;
+    input.value = value;
+    alone.graph.inputs.push_back(input);
+    body.parameters.push_back(value);
+    alone.graph.values[index_of(value)].producer = NodeId::none;
+  }
+  alone.graph.outputs.clear();
+  body.results.clear();
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    if (!is_made_by_update(graph, graph.outputs[i].value)) continue;
+    alone.outputs.push_back(i);
+    alone.graph.outputs.push_back(graph.outputs[i]);
+    body.results.push_back(graph.outputs[i].value);
+  }
+  return alone;
+}
+
+/// The graph with these values as further outputs.
+Graph with_outputs(Graph graph, const std::vector<ValueId>& values) {
+  for (const ValueId value : values) {
+    GraphOutput output;
+    output.value = value;
+    output.path = "operand";
+    graph.outputs.push_back(output);
+    graph.regions.front().results.push_back(value);
   }
   return graph;
 }
 
-/// A graph of the update alone, its operands as inputs.
-Graph update_alone(const Graph& graph, const Node& update) {
-  Graph alone;
-  alone.name = "update";
-  alone.regions.emplace_back();
-  Node node = update;
-  node.operands.clear();
-  node.results.clear();
-  const auto add_value = [&](ValueId of, NodeId producer) {
-    alone.values.push_back({graph.value(of).type, "", {}, producer, {}});
-    return id_at<ValueId>(alone.values.size() - 1);
-  };
-  for (const ValueId operand : update.operands) {
-    const ValueId value = add_value(operand, NodeId::none);
-    node.operands.push_back(value);
-    alone.regions.front().parameters.push_back(value);
-    GraphInput input;
-    input.value = value;
-    alone.inputs.push_back(input);
-  }
-  for (const ValueId result : update.results) {
-    const ValueId value = add_value(result, id_at<NodeId>(0));
-    node.results.push_back(value);
-    alone.regions.front().results.push_back(value);
-    GraphOutput output;
-    output.value = value;
-    alone.outputs.push_back(output);
-  }
-  alone.regions.front().nodes.push_back(id_at<NodeId>(0));
-  alone.nodes.push_back(std::move(node));
-  return alone;
-}
-
-/// The operand that is no state: of the parameter's type and computed.
-std::size_t gradient_operand(const Graph& graph, const Node& update) {
-  const TensorType& type = graph.value(update.results.front()).type;
-  for (std::size_t i = 0; i < update.operands.size(); ++i) {
-    const GraphValue& operand = graph.value(update.operands[i]);
-    if (operand.type.shape == type.shape && operand.producer != NodeId::none) return i;
-  }
-  SHARD_CHECK(false, "an update has a gradient among its operands");
+/// Gradients and what else is computed of numbers; not constants, which have no error.
+bool has_error(const Graph& graph, ValueId value) {
+  const Node& producer = graph.node(graph.value(value).producer);
+  return info(graph.value(value).type.dtype).is_float && !producer.operands.empty();
 }
 
 /// An exact 0 comes from a dead unit and has no rounding error: it stays.
@@ -124,24 +123,26 @@ void widen(Range& range, const HostTensor& by) {
   }
 }
 
-/// The ranges of an update's results by the graph's outputs.
-void add_ranges(const Graph& graph, const Node& update, std::vector<HostTensor> operands,
-                const std::vector<double>& tolerances, std::vector<Range>& ranges) {
-  const Graph alone = update_alone(graph, update);
-  const std::size_t gradient = gradient_operand(graph, update);
-  const HostTensor exact = operands[gradient];
-  const double error =
-      tolerances[index_of(update.operands[gradient])] * largest_magnitude(doubles_of(exact));
-  for (const double by : {-error, error}) {
-    operands[gradient] = moved(exact, by);
-    const std::vector<HostTensor> results = run_reference(alone, operands);
-    for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
-      const auto place =
-          std::find(update.results.begin(), update.results.end(), graph.outputs[output].value);
-      if (place == update.results.end()) continue;
-      widen(ranges[output], results[static_cast<std::size_t>(place - update.results.begin())]);
+/// By output of the step: what the update makes of the values that it reads, moved by their errors
+/// either way. `inputs` are those of the step, `read` the exact values.
+std::vector<Range> ranges_of(const Graph& graph, const UpdateAlone& update,
+                             std::vector<HostTensor> inputs, const std::vector<HostTensor>& read) {
+  std::vector<Range> ranges(graph.outputs.size());
+  if (update.outputs.empty()) return ranges;
+  const std::vector<double> tolerances = tolerances_of(graph);
+  const std::size_t given = inputs.size();
+  inputs.insert(inputs.end(), read.begin(), read.end());
+  for (const double way : {-1.0, 1.0}) {
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      const ValueId value = update.read[i];
+      if (!has_error(graph, value)) continue;
+      const double error = tolerances[index_of(value)] * largest_magnitude(doubles_of(read[i]));
+      inputs[given + i] = moved(read[i], way * error);
     }
+    const std::vector<HostTensor> results = run_reference(update.graph, inputs);
+    for (std::size_t i = 0; i < results.size(); ++i) widen(ranges[update.outputs[i]], results[i]);
   }
+  return ranges;
 }
 
 /// Distance from the expected value, or from its range where the update enlarges the gradient's
@@ -169,19 +170,13 @@ Difference compare_in(const std::string& name, const HostTensor& actual, const H
 
 StepComparison compare_step(const Graph& graph, const std::vector<HostTensor>& inputs,
                             const std::vector<HostTensor>& actual) {
-  const std::vector<NodeId> updates = update_nodes(graph);
-  std::map<ValueId, std::size_t> output_of;
-  const std::vector<HostTensor> expected =
-      run_reference(with_operands(graph, updates, output_of), inputs);
+  const UpdateAlone update = update_alone(graph);
+  std::vector<HostTensor> expected = run_reference(with_outputs(graph, update.read), inputs);
+  const auto own = expected.begin() + static_cast<std::ptrdiff_t>(graph.outputs.size());
+  const std::vector<HostTensor> read(std::make_move_iterator(own),
+                                     std::make_move_iterator(expected.end()));
+  std::vector<Range> ranges = ranges_of(graph, update, inputs, read);
   const std::vector<double> tolerances = tolerances_of(graph);
-  std::vector<Range> ranges(graph.outputs.size());
-  for (const NodeId id : updates) {
-    std::vector<HostTensor> operands;
-    for (const ValueId operand : graph.node(id).operands) {
-      operands.push_back(expected[output_of.at(operand)]);
-    }
-    add_ranges(graph, graph.node(id), std::move(operands), tolerances, ranges);
-  }
   StepComparison comparison;
   for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
     comparison.differences.push_back(compare_in(

@@ -4,8 +4,8 @@
 // An optimizer may make much of little: the first step of adam goes one learning rate in the
 // direction of the gradient's *sign*. Where a gradient is smaller than its own rounding error, that
 // sign is not determined, and two correct runs may differ by two learning rates there. So the
-// results of an update are compared with a range: what the update gives for the reference's
-// gradient and for that gradient moved by its tolerance either way.
+// results of the update, however many ops it is made of, are compared with a range: what it gives
+// for the reference's gradients and for those gradients moved by their tolerance either way.
 
 #include <cstdint>
 #include <vector>
