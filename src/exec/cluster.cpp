@@ -16,6 +16,7 @@
 #include "exec/element.h"
 #include "exec/gathered_array.h"
 #include "exec/initial.h"
+#include "exec/kernel.h"
 #include "exec/packed.h"
 #include "exec/places.h"
 #include "exec/scheduler.h"
@@ -141,6 +142,20 @@ class Cluster::Impl {
       std::vector<std::byte> bytes(static_cast<std::size_t>(run.count * width));
       from_doubles(numbers.data(), dtype, bytes.data(), numbers.size());
       put(input.buffer, holders, run, bytes.data(), width);
+    });
+  }
+
+  /// Every element is `value`.
+  void fill_input_with(std::size_t number, double value) {
+    const ProgramInput& input = input_at(number);
+    const DType dtype = input.global.dtype;
+    std::vector<std::byte> pattern(static_cast<std::size_t>(info(dtype).bytes));
+    from_doubles(&value, dtype, pattern.data(), 1);
+    for_each_slab(input, [&](const ShardLayout::Run& run, const std::vector<int>& holders) {
+      std::vector<std::byte> bytes(static_cast<std::size_t>(run.count) * pattern.size());
+      fill_elements(bytes.data(), pattern.data(), pattern.size(),
+                    static_cast<std::size_t>(run.count));
+      put(input.buffer, holders, run, bytes.data(), info(dtype).bytes);
     });
   }
 
@@ -328,6 +343,7 @@ void Cluster::fill_input(std::size_t input, const std::function<double(std::int6
 void Cluster::fill_input(std::size_t input, const InitialValue& init, std::uint64_t seed,
                          const std::string& name) {
   const InitialFunction function(init, seed, hash_name(name));
+  if (function.is_constant()) return impl_->fill_input_with(input, function(0));
   impl_->fill_input(input, function);
 }
 

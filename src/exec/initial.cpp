@@ -89,14 +89,15 @@ double draw_truncated_normal(double u, double scale) {
 struct DistributionRow {
   std::string_view kind;
   double (*draw)(double, double);
+  bool is_constant;
 };
 constexpr std::array<DistributionRow, 6> rows = {{
-    {"zeros", draw_zero},
-    {"ones", draw_one},
-    {"constant", draw_constant},
-    {"normal", draw_normal},
-    {"truncated_normal", draw_truncated_normal},
-    {"uniform", draw_uniform},
+    {"zeros", draw_zero, true},
+    {"ones", draw_one, true},
+    {"constant", draw_constant, true},
+    {"normal", draw_normal, false},
+    {"truncated_normal", draw_truncated_normal, false},
+    {"uniform", draw_uniform, false},
 }};
 
 template <class Element>
@@ -125,6 +126,7 @@ InitialFunction::InitialFunction(const InitialValue& init, std::uint64_t seed,
                                 [&](const DistributionRow& r) { return r.kind == init.kind; });
   SHARD_CHECK(row != rows.end(), "the model knows the kind of initial value");
   draw_ = row->draw;
+  is_constant_ = row->is_constant;
 }
 
 double InitialFunction::operator()(std::int64_t index) const {

@@ -26,10 +26,13 @@ class InitialFunction {
  public:
   InitialFunction(const InitialValue& init, std::uint64_t seed, std::uint64_t name_hash);
   double operator()(std::int64_t index) const;
+  /// Every element is the same.
+  bool is_constant() const { return is_constant_; }
 
  private:
   using Draw = double (*)(double uniform, double scale);
   Draw draw_ = nullptr;
+  bool is_constant_ = false;
   double scale_ = 0;
   std::uint64_t key_ = 0;
 };

@@ -129,8 +129,12 @@ TEST_CASE("inputs come back as they were written whatever their sharding") {
     for (std::size_t i = 0; i < 128; ++i) {
       CHECK(numbers_of(cluster.read_input(0))[i] == static_cast<double>(i));
     }
-    cluster.fill_input(0, {"normal", 2.0}, 5, "a");
-    CHECK(cluster.read_input(0) == initial_tensor({"normal", 2.0}, type, 5, "a"));
+    for (const InitialValue& init : {InitialValue{"normal", 2.0}, InitialValue{"zeros", 0},
+                                     InitialValue{"ones", 0}, InitialValue{"constant", 0.3}}) {
+      CAPTURE(init.kind);
+      cluster.fill_input(0, init, 5, "a");
+      CHECK(cluster.read_input(0) == initial_tensor(init, type, 5, "a"));
+    }
   }
 }
 
