@@ -36,6 +36,7 @@ Timing joined(const std::vector<Timing>& runs) {
     means.push_back(run.mean.value);
     all.mean.value += run.mean.value / static_cast<double>(runs.size());
     all.others_cpu = std::max(all.others_cpu, run.others_cpu);
+    all.stolen_cpu = std::max(all.stolen_cpu, run.stolen_cpu);
   }
   for (const double mean : means) {
     all.deviation.value += (mean - all.mean.value) * (mean - all.mean.value);

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/fault_option.h"
+#include "cli/trace_file.h"
 #include "cli/values.h"
 #include "mesh/chips.h"
 
@@ -237,6 +238,24 @@ constexpr OptionRow all_rows[] = {
      [](Options& o, const std::string& v) { o.inputs = v; }},
     {"--dump", "DIR", "write state and outputs after the compared steps as safetensors files",
      run_bit, [](Options& o, const std::string& v) { o.dump = v; }},
+    {"--verify-memory", "",
+     "also check the pages of every device's memory and what lies around them, and say what is held "
+     "where most is, and from instruction to instruction",
+     run_bit, [](Options& o, const std::string&) { o.verify_memory = true; }},
+    {"--memory-svg", "FILE", "draw what a device holds from instruction to instruction", run_bit,
+     [](Options& o, const std::string& v) { o.memory_svg = v; }},
+    {"--profile", "",
+     "first measure what this machine can do (some seconds) and keep it in the user's cache folder: "
+     "this and later runs then say what share of it they reach",
+     run_bit, [](Options& o, const std::string&) { o.profile = true; }},
+    {"--trace", "FILE",
+     "write what every device does in a step, and when, for ui.perfetto.dev: FILE.json, or "
+     "FILE.pftrace, which is a third of the size",
+     run_bit,
+     [](Options& o, const std::string& v) {
+       check_trace_name("--trace", v);
+       o.trace = v;
+     }},
     {"--inject", "FAULT",
      "put a fault into every step, to see that it is noticed: drop-collective, late-device, "
      "kill-device or bit-flip; where: e.g. bit-flip:device=3,at=7 (settings: device, at, the "

@@ -80,6 +80,10 @@ struct Options {
   std::string inputs;
   std::string dump;
   std::optional<Fault> fault;  ///< of --inject
+  std::string trace;           ///< file; empty: none
+  bool verify_memory = false;
+  std::string memory_svg;  ///< file; empty: none
+  bool profile = false;        ///< measure the machine's limits first
   Seconds timeout{300};        ///< for one instruction on one device; 0: no limit
 
   // reshard

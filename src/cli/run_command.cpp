@@ -12,10 +12,14 @@
 #include "cli/fault_option.h"
 #include "cli/host_team.h"
 #include "cli/layout.h"
+#include "cli/machine_limits.h"
 #include "cli/pipeline.h"
 #include "cli/run_function.h"
 #include "cli/stages.h"
+#include "cli/trace_file.h"
+#include "exec/cores.h"
 #include "report/json.h"
+#include "report/memory_picture.h"
 #include "report/run_text.h"
 #include "report/sections.h"
 
@@ -35,6 +39,9 @@ void dump_arrays(const Options& options, const std::string& name,
 /// Refuses what could not be written, before anything is computed.
 void check_destinations(const Plan& plan, const Options& options) {
   if (!options.output.empty()) check_writable(options.output, options.force);
+  for (const std::string& path : {options.trace, options.memory_svg}) {
+    if (!path.empty()) check_writable(path, options.force);
+  }
   if (options.dump.empty()) return;
   make_folder(options.dump, "--dump");
   for (const std::string& name :
@@ -151,6 +158,29 @@ std::optional<int> run_tasks(const Plan& plan, const Options& options, const Hos
   return std::nullopt;
 }
 
+/// What the first host's machine can do with its workers; an exit code when measuring fails.
+std::optional<int> find_limits(const Options& options, const HostTeam& team, Sources& sources,
+                               Progress& progress, RunReport& report) {
+  const int workers = options.workers > 0 ? options.workers : allowed_cores();
+  return team.together([&] {
+    if (!team.is_first()) return;
+    report.limits = options.profile ? profile_machine(workers, sources, progress)
+                                    : known_limits(workers, sources);
+    if (team.hosts() > 1) report.limits.reset();  // what the others can do is not known
+  });
+}
+
+/// What is drawn and recorded beside the answer.
+void write_beside(const RunReport& report, const Options& options) {
+  if (!options.memory_svg.empty()) {
+    const FunctionRun& main = report.functions.front();
+    write_file(options.memory_svg, memory_picture_svg(*main.function, main.title), options.force);
+  }
+  if (!options.trace.empty()) {
+    write_file(options.trace, trace_text_for(options.trace, report), options.force);
+  }
+}
+
 }  // namespace
 
 int run_command(const Options& given, Sources& sources) {
@@ -163,23 +193,26 @@ int run_command(const Options& given, Sources& sources) {
     require_program(model, "run");
     const RulesConfig rules = read_rules_input(options.arguments[1], options, sources);
     plan = make_plan(model, rules, options, false);
-    check_destinations(*plan, options);
+    if (team.is_first()) check_destinations(*plan, options);
     report.collectives = collectives_of(options, team);
     check_run(*plan, options);
   });
   if (refused) return *refused;
   report.plan = &*plan;
   report.fault = options.fault;
+  report.trace_file = options.trace;
   report.seed = options.seed >= 0 ? options.seed : plan->seed;
   if (team.transport() != nullptr) report.network = team.transport()->description();
   ClusterOptions cluster_options = cluster_options_of(options, sources, team.transport());
   cluster_options.collectives = report.collectives;
   Progress progress(options);
+  if (const auto code = find_limits(options, team, sources, progress, report)) return *code;
   if (const auto code = run_tasks(*plan, options, team, cluster_options, progress, report)) {
     return *code;
   }
   progress.clear();
   team.bound([&] {
+    if (team.is_first()) write_beside(report, options);
     write_answer(options, options.format == Format::json ? run_json(report)
                                                          : run_text(report, layout_of(options)));
   });

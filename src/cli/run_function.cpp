@@ -61,15 +61,13 @@ std::vector<bool> claims(const Cluster& cluster, bool own) {
   return claims;
 }
 
-/// Refuses a comparison that the machine has no memory for; the executor has refused its own.
-void check_reference_memory(const Graph& graph) {
+/// Why the machine has no memory for the unsharded run, or nothing.
+std::string lack_of_memory(const Graph& graph) {
   const Bytes needed = reference_bytes(graph);
   const Bytes available = available_memory();
-  if (needed <= available) return;
-  throw Error("not-enough-memory", {},
-              fmt::format("the unsharded reference run of {} needs {}, and {} are available",
-                          graph.name, human(needed), human(available)),
-              "--check-steps 0 leaves the comparison out");
+  if (needed <= available) return "";
+  return fmt::format("the unsharded run needs {}, and {} are available", human(needed),
+                     human(available));
 }
 
 void keep_results(const Graph& graph, std::vector<HostTensor> results, FunctionOutcome& outcome) {
@@ -122,13 +120,15 @@ void compare_steps(Cluster& cluster, const PlannedFunction& function,
                    FunctionOutcome& outcome) {
   const Graph& graph = function.sharded.given();
   FunctionRun& run = outcome.run;
-  if (is_on_first_host(cluster)) check_reference_memory(graph);
+  if (is_on_first_host(cluster)) run.why_not_compared = lack_of_memory(graph);
+  const bool is_compared = claims(cluster, run.why_not_compared.empty()).front();
   std::vector<HostTensor> results;
   for (int step = 0; step < run.compared_steps; ++step) {
     progress.say(fmt::format("comparing {} with the unsharded reference, step {} of {}", run.title,
                              step + 1, run.compared_steps));
     cluster.run();
     results = results_or_reason(cluster, function, arguments, run);
+    if (!is_compared) continue;
     StepComparison found;
     if (is_on_first_host(cluster)) found = compare_step(graph, arguments, results);
     const bool is_equal =
@@ -156,6 +156,8 @@ void time_and_count(Cluster& cluster, const Options& options, Progress& progress
   cluster.reset_counters();
   for (int step = 0; step < counted; ++step) cluster.run();
   run.counters = cluster.counters();
+  if (options.verify_memory) run.memory_check = cluster.check_memory_use();
+  if (!options.trace.empty()) run.timeline = cluster.run_recorded();
 }
 
 }  // namespace

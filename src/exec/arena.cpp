@@ -1,6 +1,8 @@
 #include "exec/arena.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -10,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/diagnostic.h"
 
@@ -59,6 +62,20 @@ std::int64_t left_in_group() {
   return std::max<std::int64_t>(0, *limit - *used + cache);
 }
 
+/// Whether the system can read a byte there; a process that reads it itself would die.
+bool is_readable(const std::byte* at) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return true;
+  const bool is_read = write(ends[1], at, 1) == 1;
+  close(ends[0]);
+  close(ends[1]);
+  return is_read;
+}
+
+bool is_zero(const std::byte* begin, const std::byte* end) {
+  return std::all_of(begin, end, [](std::byte one) { return one == std::byte{0}; });
+}
+
 [[noreturn]] void refuse(std::size_t bytes) {
   throw Error("not-enough-memory", {},
               "the system refused " + with_commas(static_cast<std::int64_t>(bytes)) +
@@ -68,16 +85,18 @@ std::int64_t left_in_group() {
 }  // namespace
 
 Arena::Arena(std::int64_t size, int colour)
-    : mapped_(static_cast<std::size_t>(region_size(size) + huge_page + page)),
-      usable_(static_cast<std::size_t>(region_size(size))) {
+    : mapped_(static_cast<std::size_t>(region_size(size) + huge_page + 2 * page)),
+      usable_(static_cast<std::size_t>(region_size(size))),
+      size_(static_cast<std::size_t>(size)) {
   // Address space for aligning costs nothing; only what is populated is memory.
   mapping_ = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping_ == MAP_FAILED) refuse(mapped_);
   const std::uintptr_t start =
-      (reinterpret_cast<std::uintptr_t>(mapping_) + huge_page - 1) / huge_page * huge_page;
+      (reinterpret_cast<std::uintptr_t>(mapping_) + page + huge_page - 1) / huge_page * huge_page;
   std::byte* aligned = reinterpret_cast<std::byte*>(start);
   if (mprotect(aligned, usable_, PROT_READ | PROT_WRITE) != 0) refuse(usable_);
   if (static_cast<std::int64_t>(usable_) >= huge_page) madvise(aligned, usable_, MADV_HUGEPAGE);
+  region_ = aligned;
   base_ = aligned + colour % colours * colour_step;
 }
 
@@ -89,20 +108,39 @@ Arena::Arena(Arena&& other) noexcept
     : mapping_(std::exchange(other.mapping_, nullptr)),
       mapped_(other.mapped_),
       usable_(other.usable_),
-      base_(other.base_) {}
+      base_(other.base_),
+      region_(other.region_),
+      size_(other.size_) {}
 
 Arena& Arena::operator=(Arena&& other) noexcept {
   std::swap(mapping_, other.mapping_);
   std::swap(mapped_, other.mapped_);
   std::swap(usable_, other.usable_);
   std::swap(base_, other.base_);
+  std::swap(region_, other.region_);
+  std::swap(size_, other.size_);
   return *this;
 }
 
 void Arena::populate() {
-  const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(base_) / huge_page * huge_page;
-  volatile std::byte* memory = reinterpret_cast<std::byte*>(start);
+  volatile std::byte* memory = region_;
   for (std::size_t i = 0; i < usable_; i += page) memory[i] = std::byte{0};
+}
+
+Bytes Arena::resident() const {
+  std::vector<unsigned char> pages(usable_ / page);
+  if (mincore(region_, usable_, pages.data()) != 0) return Bytes(0);
+  const auto count =
+      std::count_if(pages.begin(), pages.end(), [](unsigned char one) { return (one & 1U) != 0; });
+  return Bytes(count * page);
+}
+
+bool Arena::is_guarded() const {
+  return !is_readable(region_ - 1) && !is_readable(region_ + usable_);
+}
+
+bool Arena::is_clean_outside() const {
+  return is_zero(region_, base_) && is_zero(base_ + size_, region_ + usable_);
 }
 
 Bytes Arena::footprint(std::int64_t size) { return Bytes(region_size(size)); }

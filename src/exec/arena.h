@@ -1,6 +1,6 @@
 #pragma once
-// The memory of a virtual device: one mapped region with a guard page behind it, filled before
-// anything is timed. And what the machine has left for such regions.
+// The memory of a virtual device: one mapped region between guard pages, filled before anything is
+// timed. And what the machine has left for such regions.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +28,15 @@ class Arena {
   /// 64-byte aligned.
   std::byte* base() const { return base_; }
 
+  /// What of the region is in memory right now.
+  Bytes resident() const;
+  /// What the region takes from the machine when all of it is.
+  Bytes footprint() const { return Bytes(static_cast<std::int64_t>(usable_)); }
+  /// The pages before and behind the region cannot be read.
+  bool is_guarded() const;
+  /// Nothing was written to the region outside of its `size` bytes.
+  bool is_clean_outside() const;
+
   /// What a region for `size` bytes takes from the machine.
   static Bytes footprint(std::int64_t size);
 
@@ -36,6 +45,8 @@ class Arena {
   std::size_t mapped_ = 0;
   std::size_t usable_ = 0;
   std::byte* base_ = nullptr;
+  std::byte* region_ = nullptr;  ///< `usable_` bytes between the guards
+  std::size_t size_ = 0;         ///< from `base_` on
 };
 
 /// What this process may still allocate: the kernel's estimate of available memory, or what is left

@@ -170,6 +170,24 @@ class Cluster::Impl {
     scheduler_->observe({});
   }
 
+  Timeline run_recorded() {
+    const bool was_profiling = scheduler_->is_profiling();
+    scheduler_->set_profiling(true);
+    scheduler_->set_recording(true);
+    const auto stop = [&] {
+      scheduler_->set_recording(false);
+      scheduler_->set_profiling(was_profiling);
+    };
+    try {
+      run();
+    } catch (...) {  // whatever ends the run, nothing more is recorded
+      stop();
+      throw;
+    }
+    stop();
+    return gathered_timeline();
+  }
+
   void run() {
     const Clock::time_point start = Clock::now();
     scheduler_->run();
@@ -208,6 +226,16 @@ class Cluster::Impl {
         [](const KindCounter& a, const KindCounter& b) { return a.busy.value > b.busy.value; });
     counters.axes = axis_counters(tally);
     counters.links = link_counters(tally);
+    for (std::size_t i = 0; i < tally.sites.size(); ++i) {
+      const CollectiveSite& site = scheduler_->sites()[i];
+      const SiteTally& one = tally.sites[i];
+      counters.collectives.push_back({site.body,
+                                      site.index,
+                                      one.collectives,
+                                      {one.seconds},
+                                      {one.meeting},
+                                      Bytes(one.copied)});
+    }
     return counters;
   }
 
@@ -215,6 +243,31 @@ class Cluster::Impl {
     scheduler_->reset_tally();
     steps_ = 0;
     wall_ = 0;
+  }
+
+  MemoryCheck check_memory_use() const {
+    Packer own;
+    own.put_all<Bytes>(scheduler_->scratch_peaks());
+    for (const Arena& arena : arenas_) {
+      own.put(arena.footprint());
+      own.put(arena.resident());
+      own.put(arena.is_guarded());
+      own.put(arena.is_clean_outside());
+    }
+    MemoryCheck check;
+    int device = 0;
+    for (const std::vector<std::byte>& bytes : shard::gather(transport_, std::move(own).bytes())) {
+      Unpacker told(bytes);
+      const std::vector<Bytes> scratch = told.take_all<Bytes>();
+      check.scratch.insert(check.scratch.end(), scratch.begin(), scratch.end());
+      for (int i = 0; i < here_.count; ++i, ++device) {
+        check.planned += told.take<Bytes>();
+        check.resident += told.take<Bytes>();
+        if (!told.take<bool>()) check.unguarded.push_back(device);
+        if (!told.take<bool>()) check.written_outside.push_back(device);
+      }
+    }
+    return check;
   }
 
   const Program& program() const { return program_; }
@@ -231,6 +284,7 @@ class Cluster::Impl {
     scheduler_->tally().put_into(own);
     own.put(pool_.size());
     own.put(scheduler_->scratch_peak() + scheduler_->crossing_bytes());
+    own.put_all<DeviceTally>(scheduler_->device_tallies());
     for (const DeviceState& device : scheduler_->devices()) {
       own.put(Bytes(std::max(device.high_water, written_)));
     }
@@ -245,9 +299,37 @@ class Cluster::Impl {
       }
       counters.workers += told.take<int>();
       counters.scratch += told.take<Bytes>();
+      const std::vector<DeviceTally> times = told.take_all<DeviceTally>();
+      counters.devices.insert(counters.devices.end(), times.begin(), times.end());
       for (int i = 0; i < here_.count; ++i) counters.peak.push_back(told.take<Bytes>());
     }
     return *sum;
+  }
+
+  /// What all hosts recorded; each counts time from the moment when it began the step.
+  Timeline gathered_timeline() {
+    Timeline timeline = scheduler_->take_timeline();
+    Packer own;
+    own.put(timeline.workers);
+    own.put_all<TimelineSpan>(timeline.spans);
+    timeline.devices = static_cast<int>(program_.mesh.device_count());
+    timeline.workers = 0;
+    timeline.spans.clear();
+    std::int64_t meetings = 0;
+    for (const std::vector<std::byte>& bytes : shard::gather(transport_, std::move(own).bytes())) {
+      Unpacker told(bytes);
+      const int workers = told.take<int>();
+      std::int64_t end = meetings;
+      for (TimelineSpan& span : told.take_all<TimelineSpan>()) {
+        span.worker += timeline.workers;
+        if (span.meeting >= 0) span.meeting += meetings;
+        end = std::max(end, span.meeting + 1);
+        timeline.spans.push_back(span);
+      }
+      timeline.workers += workers;
+      meetings = end;
+    }
+    return timeline;
   }
 
   const ProgramInput& input_at(std::size_t number) const {
@@ -349,6 +431,8 @@ void Cluster::fill_input(std::size_t input, const InitialValue& init, std::uint6
 
 void Cluster::run() { impl_->run(); }
 void Cluster::run_observed(const StepObserver& observer) { impl_->run_observed(observer); }
+MemoryCheck Cluster::check_memory_use() const { return impl_->check_memory_use(); }
+Timeline Cluster::run_recorded() { return impl_->run_recorded(); }
 const Program& Cluster::program() const { return impl_->program(); }
 
 HostTensor Cluster::read_output(std::size_t output) const {

@@ -21,6 +21,7 @@
 #include "exec/step_observer.h"
 #include "exec/tally.h"
 #include "exec/test_seam.h"
+#include "exec/timeline.h"
 #include "exec/transport.h"
 #include "model/model.h"
 #include "spmd/program.h"
@@ -64,6 +65,16 @@ struct AxisCounter {
   std::int64_t collectives = 0;
 };
 
+/// One collective instruction of the program, all groups and steps together.
+struct CollectiveCounter {
+  int body = 0;   ///< of the program
+  int index = 0;  ///< in the body
+  std::int64_t meetings = 0;
+  Seconds busy;     ///< worker time
+  Seconds waiting;  ///< of members for the last of them, summed over members
+  Bytes copied;     ///< read and written for all devices
+};
+
 /// Messages that collectives of one label sent, by sender and receiver.
 struct CollectiveLinks {
   std::string collective;  ///< `all_reduce model`
@@ -74,12 +85,24 @@ struct Counters {
   std::int64_t steps = 0;
   std::vector<KindCounter> kinds;  ///< largest time first
   std::vector<AxisCounter> axes;
-  std::vector<CollectiveLinks> links;  ///< in the order of the program; nothing by owner
+  std::vector<CollectiveCounter> collectives;  ///< in the order of the program
+  std::vector<CollectiveLinks> links;          ///< in the order of the program; nothing by owner
   std::vector<Bytes> peak;  ///< per device: highest byte of its arena touched by any instruction
-  int workers = 0;          ///< of all hosts
-  Seconds waiting;          ///< worker time with nothing runnable
-  Seconds wall;             ///< in `run`
-  Bytes scratch;            ///< most memory that kernels and crossings used beside the arenas
+  std::vector<DeviceTally> devices;  ///< sums over the steps
+  int workers = 0;                   ///< of all hosts
+  Seconds waiting;                   ///< worker time with nothing runnable
+  Seconds wall;                      ///< in `run`
+  Bytes scratch;  ///< most memory that kernels and crossings used beside the arenas
+};
+
+/// What the arenas of all devices are like, beside what the program plans.
+struct MemoryCheck {
+  Bytes planned;                     ///< of all arenas, rounded to pages
+  Bytes resident;                    ///< of that in memory
+  std::vector<int> unguarded;        ///< devices whose guard pages can be read
+  std::vector<int> written_outside;  ///< devices that wrote beside their arena
+  std::vector<Bytes> scratch;        ///< most that kernels used beside the arenas, by worker
+  bool is_ok() const { return resident == planned && unguarded.empty() && written_outside.empty(); }
 };
 
 class Cluster {
@@ -111,12 +134,16 @@ class Cluster {
   void run();
   /// The same while `observer` looks on; slower.
   void run_observed(const StepObserver& observer);
+  /// The same while it is written down what every device does, and when; profiled.
+  Timeline run_recorded();
 
   /// The whole array, put together from the devices. Copies of the same piece that differ in any
   /// bit throw `RunFailure`
   /// (`replicas-differ`), with the devices and the first index. Every host gets the whole.
   HostTensor read_output(std::size_t output) const;
   HostTensor read_input(std::size_t input) const;
+
+  MemoryCheck check_memory_use() const;
 
   const Program& program() const;
   int workers() const;                 ///< of this host

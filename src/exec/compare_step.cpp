@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -97,10 +99,37 @@ bool has_error(const Graph& graph, ValueId value) {
   return info(graph.value(value).type.dtype).is_float && !producer.operands.empty();
 }
 
-/// An exact 0 comes from a dead unit and has no rounding error: it stays.
-HostTensor moved(const HostTensor& gradient, double by) {
+/// A gradient within `error` of an exact one.
+using Move = std::function<double(double exact, double error)>;
+
+std::vector<Move> moves_to_ends() {
+  return {[](double exact, double error) { return exact - error; },
+          [](double exact, double error) { return exact + error; }};
+}
+
+/// All over the range, closely about 0: what an update makes of a gradient hangs on its size.
+std::vector<Move> moves_all_over() {
+  constexpr int octaves = 12, per_octave = 8;
+  std::vector<Move> moves = moves_to_ends();
+  for (int step = 0; step <= octaves * per_octave; ++step) {
+    for (const double sign : {-1.0, 1.0}) {
+      const double share = sign * std::exp2(-static_cast<double>(step) / per_octave);
+      moves.emplace_back([share](double exact, double error) {
+        return std::clamp(share * error, exact - error, exact + error);
+      });
+    }
+  }
+  return moves;
+}
+
+/// An exact 0 comes from a dead unit and has no rounding error, unless `nudged` is none there.
+HostTensor moved(const HostTensor& gradient, const HostTensor* nudged, const Move& move,
+                 double error) {
   std::vector<double> numbers = doubles_of(gradient);
-  for (double& number : numbers) number += number == 0 ? 0 : by;
+  const std::vector<double> others = nudged == nullptr ? numbers : doubles_of(*nudged);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] != 0 || others[i] != 0) numbers[i] = move(numbers[i], error);
+  }
   HostTensor result = gradient;
   from_doubles(numbers.data(), gradient.type.dtype, result.bytes.data(), numbers.size());
   return result;
@@ -123,21 +152,31 @@ void widen(Range& range, const HostTensor& by) {
   }
 }
 
-/// By output of the step: what the update makes of the values that it reads, moved by their errors
-/// either way. `inputs` are those of the step, `read` the exact values.
+/// What the update reads: the exact values, and those that slightly different inputs give, where
+/// that is asked.
+struct ReadValues {
+  std::vector<HostTensor> exact;
+  std::vector<HostTensor> nudged;
+};
+
+/// By output of the step: what the update makes of the values that it reads, moved within their
+/// errors. `inputs` are those of the step.
 std::vector<Range> ranges_of(const Graph& graph, const UpdateAlone& update,
-                             std::vector<HostTensor> inputs, const std::vector<HostTensor>& read) {
+                             std::vector<HostTensor> inputs, const ReadValues& values,
+                             const std::vector<Move>& moves) {
+  const std::vector<HostTensor>& read = values.exact;
   std::vector<Range> ranges(graph.outputs.size());
   if (update.outputs.empty()) return ranges;
   const std::vector<double> tolerances = tolerances_of(graph);
   const std::size_t given = inputs.size();
   inputs.insert(inputs.end(), read.begin(), read.end());
-  for (const double way : {-1.0, 1.0}) {
+  for (const Move& move : moves) {
     for (std::size_t i = 0; i < read.size(); ++i) {
       const ValueId value = update.read[i];
       if (!has_error(graph, value)) continue;
       const double error = tolerances[index_of(value)] * largest_magnitude(doubles_of(read[i]));
-      inputs[given + i] = moved(read[i], way * error);
+      const HostTensor* const nudged = values.nudged.empty() ? nullptr : &values.nudged[i];
+      inputs[given + i] = moved(read[i], nudged, move, error);
     }
     const std::vector<HostTensor> results = run_reference(update.graph, inputs);
     for (std::size_t i = 0; i < results.size(); ++i) widen(ranges[update.outputs[i]], results[i]);
@@ -166,24 +205,115 @@ Difference compare_in(const std::string& name, const HostTensor& actual, const H
   return compare(name, settled, expected, tolerance);
 }
 
+/// The update as far as it makes `outputs` of the step.
+UpdateAlone restricted_to(const UpdateAlone& update, const std::set<std::size_t>& outputs) {
+  UpdateAlone some = update;
+  Region& body = some.graph.regions.front();
+  some.outputs.clear();
+  some.graph.outputs.clear();
+  body.results.clear();
+  std::set<ValueId> needed;
+  for (std::size_t i = 0; i < update.outputs.size(); ++i) {
+    if (!outputs.contains(update.outputs[i])) continue;
+    const GraphOutput& output = update.graph.outputs[i];
+    some.outputs.push_back(update.outputs[i]);
+    some.graph.outputs.push_back(output);
+    body.results.push_back(output.value);
+    needed.insert(output.value);
+  }
+  std::vector<NodeId> kept;
+  for (std::size_t i = body.nodes.size(); i-- > 0;) {
+    const Node& node = some.graph.node(body.nodes[i]);
+    if (std::none_of(node.results.begin(), node.results.end(),
+                     [&](ValueId result) { return needed.contains(result); })) {
+      continue;
+    }
+    needed.insert(node.operands.begin(), node.operands.end());
+    kept.push_back(body.nodes[i]);
+  }
+  body.nodes.assign(kept.rbegin(), kept.rend());
+  return some;
+}
+
+/// Inputs that differ by their tolerance, one way or the other.
+std::vector<HostTensor> nudged_inputs(std::vector<HostTensor> inputs) {
+  std::uint64_t state = 1;
+  for (HostTensor& input : inputs) {
+    if (!info(input.type.dtype).is_float) continue;
+    std::vector<double> numbers = doubles_of(input);
+    for (double& number : numbers) {
+      state = state * 6364136223846793005U + 1442695040888963407U;  // any mixture of signs will do
+      const double sign = (state >> 63) != 0 ? 1 : -1;
+      number *= 1 + sign * comparison_tolerance(input.type.dtype);
+    }
+    from_doubles(numbers.data(), input.type.dtype, input.bytes.data(), numbers.size());
+  }
+  return inputs;
+}
+
+/// One step's results and what they should be.
+class ComparedStep {
+ public:
+  ComparedStep(const Graph& graph, const std::vector<HostTensor>& inputs,
+               const std::vector<HostTensor>& actual)
+      : graph_(graph),
+        inputs_(inputs),
+        actual_(actual),
+        tolerances_(tolerances_of(graph)),
+        update_(update_alone(graph)),
+        expected_(run_reference(with_outputs(graph, update_.read), inputs)) {
+    values_.exact = read_values(expected_);
+  }
+
+  StepComparison compared() {
+    std::vector<Range> ranges = ranges_of(graph_, update_, inputs_, values_, moves_to_ends());
+    const StepComparison comparison = compared_in(ranges);
+    std::set<std::size_t> unexplained;
+    for (const std::size_t output : update_.outputs) {
+      const Difference& one = comparison.differences[output];
+      if (!one.is_ok() && !one.has_non_finite) unexplained.insert(output);
+    }
+    if (unexplained.empty()) return comparison;
+    std::vector<HostTensor> nudged =
+        run_reference(with_outputs(graph_, update_.read), nudged_inputs(inputs_));
+    values_.nudged = read_values(nudged);
+    const std::vector<Range> wider =
+        ranges_of(graph_, restricted_to(update_, unexplained), inputs_, values_, moves_all_over());
+    for (const std::size_t output : unexplained) ranges[output] = wider[output];
+    return compared_in(ranges);
+  }
+
+ private:
+  /// Takes what the update reads from behind the step's own results.
+  std::vector<HostTensor> read_values(std::vector<HostTensor>& all) const {
+    const auto own = all.begin() + static_cast<std::ptrdiff_t>(graph_.outputs.size());
+    return {std::make_move_iterator(own), std::make_move_iterator(all.end())};
+  }
+
+  StepComparison compared_in(const std::vector<Range>& ranges) const {
+    StepComparison comparison;
+    for (std::size_t output = 0; output < graph_.outputs.size(); ++output) {
+      comparison.differences.push_back(compare_in(
+          graph_.outputs[output].path, actual_[output], expected_[output], ranges[output],
+          tolerances_[index_of(graph_.outputs[output].value)], comparison.undetermined));
+    }
+    return comparison;
+  }
+
+  const Graph& graph_;
+  const std::vector<HostTensor>& inputs_;
+  const std::vector<HostTensor>& actual_;
+  std::vector<double> tolerances_;
+  UpdateAlone update_;
+  std::vector<HostTensor> expected_;
+  ReadValues values_;
+};
+
 }  // namespace
 
 StepComparison compare_step(const Graph& graph, const std::vector<HostTensor>& inputs,
                             const std::vector<HostTensor>& actual) {
-  const UpdateAlone update = update_alone(graph);
-  std::vector<HostTensor> expected = run_reference(with_outputs(graph, update.read), inputs);
-  const auto own = expected.begin() + static_cast<std::ptrdiff_t>(graph.outputs.size());
-  const std::vector<HostTensor> read(std::make_move_iterator(own),
-                                     std::make_move_iterator(expected.end()));
-  std::vector<Range> ranges = ranges_of(graph, update, inputs, read);
-  const std::vector<double> tolerances = tolerances_of(graph);
-  StepComparison comparison;
-  for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
-    comparison.differences.push_back(compare_in(
-        graph.outputs[output].path, actual[output], expected[output], std::move(ranges[output]),
-        tolerances[index_of(graph.outputs[output].value)], comparison.undetermined));
-  }
-  return comparison;
+  return ComparedStep(graph, inputs, actual).compared();
 }
 
 }  // namespace shard

@@ -5,7 +5,12 @@
 // direction of the gradient's *sign*. Where a gradient is smaller than its own rounding error, that
 // sign is not determined, and two correct runs may differ by two learning rates there. So the
 // results of the update, however many ops it is made of, are compared with a range: what it gives
-// for the reference's gradients and for those gradients moved by their tolerance either way.
+// for the reference's gradients and for those gradients moved by their tolerance either way. An
+// update need not be monotone in its gradient (from the second step of adam on the longest step is
+// that of a gradient somewhere within its error): where the ends of the range do not explain a
+// result, gradients all over it are tried. There a gradient that is exactly 0 keeps to 0 only if
+// slightly different inputs give 0 too; otherwise its addends have cancelled out, and it has a
+// rounding error like others.
 
 #include <cstdint>
 #include <vector>

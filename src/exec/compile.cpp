@@ -68,6 +68,7 @@ class Compiler {
   void add_body(const Body& body) {
     for (std::size_t i = 0; i < body.instructions.size(); ++i) {
       const Instruction& instruction = body.instructions[i];
+      index_ = static_cast<int>(i);
       const std::size_t start = made_.stream.instructions.size();
       if (i > 0 && is_done_by_reduction_) {
         is_done_by_reduction_ = false;
@@ -185,6 +186,8 @@ class Compiler {
     StreamInstruction made = with_places(loop);
     made.kernel = [](const KernelCall&) {};
     made.label = fused_name(loop);
+    made.body = body_;
+    made.index = index_;
     made_.stream.instructions.push_back(std::move(made));
   }
 
@@ -217,6 +220,8 @@ class Compiler {
         build_site(program_.mesh, collective, operand, result, made.site, collectives_, part_));
     made_.end_tag += tags_of_group * (program_.mesh.device_count() / product(collective.axes));
     made_.sites.back().counter = kind_of(label, true);
+    made_.sites.back().body = body_;
+    made_.sites.back().index = index_;
     add(std::move(made), label, true);
   }
 
@@ -239,6 +244,7 @@ class Compiler {
     StreamInstruction end = begin;
     end.kind = StreamInstruction::Kind::loop_end;
     const std::size_t start = made_.stream.instructions.size();
+    const int outside = std::exchange(body_, instruction.body);
     made_.stream.instructions.push_back(std::move(begin));
     end.target = static_cast<int>(start) + 1;
     for (std::size_t i = carries; i < slices; ++i) {
@@ -253,6 +259,7 @@ class Compiler {
                           : places_.slice(instruction.results[i], instruction.body, place.bytes));
     }
     made_.stream.instructions.push_back(std::move(end));
+    body_ = outside;
     made_.stream.instructions[start].target = static_cast<int>(made_.stream.instructions.size());
     for (std::size_t i = 0; i < carries; ++i) {
       add_copy(places_.of(body.parameters[i]), places_.of(instruction.results[i]));
@@ -265,6 +272,7 @@ class Compiler {
     made.operands = {from};
     made.results = {to};
     made.kernel = copy_kernel(static_cast<std::size_t>(to.bytes));
+    index_ = -1;
     add(std::move(made), "copy", false);
   }
 
@@ -291,6 +299,7 @@ class Compiler {
                                   [&](const Place& to) { return places_.may_overlap(from, to); });
     }
     made.kernel = move_kernel(std::move(bytes), needs_staging);
+    index_ = -1;
     add(std::move(made), "copy", false);
   }
 
@@ -305,6 +314,8 @@ class Compiler {
   void add(StreamInstruction made, std::string label, bool is_collective) {
     made.counter = kind_of(label, is_collective);
     made.label = std::move(label);
+    made.body = body_;
+    made.index = index_;
     for (const Place& place : made.operands) made.bytes += static_cast<double>(place.bytes);
     for (const Place& place : made.results) made.bytes += static_cast<double>(place.bytes);
     made_.stream.instructions.push_back(std::move(made));
@@ -330,6 +341,8 @@ class Compiler {
   Places places_;
   std::vector<int> readers_;           ///< by buffer
   bool is_done_by_reduction_ = false;  ///< the instruction that comes next
+  int body_ = 0;                       ///< that is compiled right now
+  int index_ = -1;                     ///< the instruction there
   Diagnostics diagnostics_;
   std::set<std::string> refused_labels_;
   CompiledProgram made_;

@@ -116,6 +116,14 @@ struct Found {
   std::int64_t index = -1;
   double found = 0;
   double expected = 0;
+  /// Elements that are NaN, or infinite, as the reference's are: first index and how many.
+  struct Shared {
+    std::int64_t index = -1;
+    std::int64_t elements = 0;
+    double value = 0;
+  };
+  Shared not_numbers;
+  Shared infinities;
   bool is_clear = false;
   bool is_non_finite = false;
 };
@@ -189,6 +197,12 @@ class Comparer {
         if (std::any_of(found_[i].begin(), found_[i].end(), differs)) return told(i);
       }
     }
+    for (Found::Shared Found::*kind : {&Found::not_numbers, &Found::infinities}) {
+      for (std::size_t i = 0; i < watched_.size(); ++i) {
+        const auto has_some = [&](const Found& one) { return (one.*kind).elements > 0; };
+        if (std::any_of(found_[i].begin(), found_[i].end(), has_some)) return shared(i, kind);
+      }
+    }
     return std::nullopt;
   }
 
@@ -223,7 +237,9 @@ class Comparer {
   }
 
   static void note(Found& found, double a, double e, std::int64_t index, double limit) {
-    if (a == e || (std::isnan(a) && std::isnan(e))) return;
+    if (std::isnan(a) && std::isnan(e)) return note_shared(found.not_numbers, a, index);
+    if (a == e && std::isinf(a)) return note_shared(found.infinities, a, index);
+    if (a == e) return;
     const bool is_non_finite = !std::isfinite(a) && std::isfinite(e);
     const double distance = std::fabs(a - e);
     if (distance <= limit) return;
@@ -236,7 +252,30 @@ class Comparer {
     found.is_non_finite = found.is_non_finite || is_non_finite;
   }
 
-  FirstDifference told(std::size_t at) const {
+  static void note_shared(Found::Shared& shared, double value, std::int64_t index) {
+    if (shared.elements++ > 0) return;
+    shared.index = index;
+    shared.value = value;
+  }
+
+  FirstDifference shared(std::size_t at, Found::Shared Found::*kind) const {
+    FirstDifference told = named(at);
+    told.is_non_finite = told.is_shared = true;
+    for (std::size_t device = 0; device < found_[at].size(); ++device) {
+      const Found::Shared& found = found_[at][device].*kind;
+      if (found.elements == 0) continue;
+      if (told.devices.empty()) {
+        told.index = found.index;
+        told.found = told.expected = found.value;
+      }
+      told.devices.push_back(static_cast<int>(device));
+      told.elements += found.elements;
+    }
+    return told;
+  }
+
+  /// The value, without what is found.
+  FirstDifference named(std::size_t at) const {
     const Watched& one = watched_[at];
     FirstDifference told;
     told.name = program_.buffer(one.buffer).name;
@@ -249,6 +288,11 @@ class Comparer {
     told.label = made_by.collective ? collective_label(program_.mesh, *made_by.collective)
                  : made_by.kind == Instruction::Kind::fused ? fused_name(made_by)
                                                             : std::string(def(made_by.op).name);
+    return told;
+  }
+
+  FirstDifference told(std::size_t at) const {
+    FirstDifference told = named(at);
     for (std::size_t device = 0; device < found_[at].size(); ++device) {
       const Found& found = found_[at][device];
       if (found.elements == 0) continue;
@@ -321,13 +365,20 @@ std::string to_string(const FirstDifference& difference) {
   if (difference.devices.size() > most_named) {
     devices += " and " + std::to_string(difference.devices.size() - most_named) + " more";
   }
+  const bool is_one = difference.elements == 1;
+  std::string found =
+      index_text(difference.index, difference.type.shape) + ": " + number_text(difference.found);
+  std::string what = is_one ? " element differs" : " elements differ";
+  if (difference.is_shared) {
+    what = is_one ? " element is not finite" : " elements are not finite";
+    found += ", as in the unsharded run";
+  } else {
+    found += ", expected " + number_text(difference.expected);
+  }
   return difference.name + " " + to_string(difference.type) + "  " + difference.spec +
          ", made by instruction " + std::to_string(difference.instruction) + " (" +
-         difference.label + "): " + with_commas(difference.elements) +
-         (difference.elements == 1 ? " element differs" : " elements differ") + " on device" +
-         (difference.devices.size() == 1 ? " " : "s ") + devices + ", first at index " +
-         index_text(difference.index, difference.type.shape) + ": " +
-         number_text(difference.found) + ", expected " + number_text(difference.expected);
+         difference.label + "): " + with_commas(difference.elements) + what + " on device" +
+         (difference.devices.size() == 1 ? " " : "s ") + devices + ", first at index " + found;
 }
 
 }  // namespace shard

@@ -31,11 +31,13 @@ struct FirstDifference {
   double found = 0;           ///< there
   double expected = 0;
   bool is_non_finite = false;  ///< NaN or infinite where the reference is finite
+  bool is_shared = false;      ///< no difference: the reference is not finite there either
 };
 
 /// `graph` is what the reference runs on (its values are the first of those that `stored` has),
 /// `shardings` are by ValueId; `inputs` are written to the cluster and left changed by a step.
-/// Nothing: no value differs this time. Throws what `Cluster::run` throws.
+/// Where no value differs, the first that is no number in both, or else infinite in both.
+/// Nothing: all are equal and finite. Throws what `Cluster::run` throws.
 std::optional<FirstDifference> first_difference(Cluster& cluster, const Graph& graph,
                                                 const Graph& stored,
                                                 const std::vector<Sharding>& shardings,

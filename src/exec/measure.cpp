@@ -1,42 +1,20 @@
 #include "exec/measure.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <numeric>
 #include <string>
 
 #include "base/check.h"
 #include "exec/element.h"
+#include "exec/machine_load.h"
 
 namespace shard {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// CPU time, in seconds, that the machine has spent on anything since it started (idle and waiting
-/// for disks left out); -1 where the kernel does not tell.
-double machine_busy() {
-  std::ifstream file("/proc/stat");
-  std::string name;
-  double user = 0, nice = 0, system = 0, idle = 0, io_wait = 0, irq = 0, soft_irq = 0;
-  if (!(file >> name >> user >> nice >> system >> idle >> io_wait >> irq >> soft_irq)) return -1;
-  return (user + nice + system + irq + soft_irq) / static_cast<double>(sysconf(_SC_CLK_TCK));
-}
-
-double own_busy() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -95,14 +73,16 @@ Timing time_steps(Cluster& cluster, int runs, int loops, const std::function<voi
   cluster.run();
   cluster.run();
   std::vector<double> per_step;
-  double others = 0, wall = 0;
+  double busy = 0, stolen = 0, wall = 0;
   for (int run = 0; run < runs; ++run) {
     if (progress) progress(run);
-    const double busy_before = machine_busy() - own_busy();
+    const LoadWatch watch;
     const Clock::time_point start = Clock::now();
     for (int loop = 0; loop < loops; ++loop) cluster.run();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    others += machine_busy() - own_busy() - busy_before;
+    const OtherLoad others = watch.others();
+    busy += others.busy * seconds;
+    stolen += others.stolen * seconds;
     wall += seconds;
     per_step.push_back(seconds / loops);
   }
@@ -110,7 +90,8 @@ Timing time_steps(Cluster& cluster, int runs, int loops, const std::function<voi
   Timing timing = timing_of(per_step);
   timing.runs = runs;
   timing.loops = loops;
-  timing.others_cpu = std::max(0.0, others / wall);
+  timing.others_cpu = busy / wall;
+  timing.stolen_cpu = stolen / wall;
   return timing;
 }
 

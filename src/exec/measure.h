@@ -31,6 +31,7 @@ struct Timing {
   int loops = 0;
   Seconds mean, deviation, median, minimum;
   double others_cpu = 0;  ///< cores kept busy by other processes meanwhile
+  double stolen_cpu = 0;  ///< cores that the host of a virtual machine gave to others meanwhile
 };
 
 /// Warms up (two steps), then `runs` runs of `loops` steps. `progress` (may be empty) is called

@@ -19,6 +19,7 @@ std::unique_ptr<Rendezvous> meeting_of_group(const std::vector<std::int64_t>& gr
   meeting->segments =
       meeting->hosted ? meeting->hosted->segment_count() : meeting->work->segment_count();
   meeting->places.resize(group.size());
+  meeting->arrivals.resize(group.size());
   meeting->order.resize(group.size());
   std::iota(meeting->order.begin(), meeting->order.end(), 0);
   std::sort(meeting->order.begin(), meeting->order.end(), [&](int a, int b) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -36,6 +37,8 @@ struct alignas(64) Rendezvous {
   std::vector<int> devices;         ///< in the order of their coordinates
   std::vector<int> order;           ///< members by device number
   std::vector<MemberPlace> places;  ///< each written by its member when it arrives
+  std::vector<std::chrono::steady_clock::time_point> arrivals;  ///< likewise, of profiled steps
+  std::chrono::steady_clock::time_point met;                    ///< of the last arrival
 
   int stages() const { return hosted ? hosted->stages() : 1; }
   SegmentWork run(std::int64_t segment, const SegmentHelp& help) {
@@ -57,6 +60,8 @@ struct CollectiveSite {
   std::int64_t element_bytes = 4;
   int counter = -1;
   double flops = 0;  ///< of what each member does with the result at once
+  int body = 0;      ///< of the program's instruction
+  int index = -1;    ///< in the body
   std::vector<std::unique_ptr<Rendezvous>> groups;
   std::vector<int> group_of;   ///< per device
   std::vector<int> member_of;  ///< per device: its place in the group

@@ -37,7 +37,8 @@ Scheduler::Scheduler(WorkerPool& pool, std::vector<DeviceState> devices,
       devices_(std::move(devices)),
       first_device_(first_device),
       sites_(std::move(sites)),
-      whereabouts_(static_cast<std::size_t>(pool.size())) {
+      whereabouts_(static_cast<std::size_t>(pool.size())),
+      times_(devices_.size()) {
   for (int i = 0; i < pool.size(); ++i) {
     workers_.push_back(std::make_unique<Worker>());
     workers_.back()->tally.kinds.resize(static_cast<std::size_t>(kinds));
@@ -84,7 +85,9 @@ void Scheduler::run() {
   lost_ = -1;
   if (fault_) fault_->restart();
   if (watchdog_) watchdog_->begin();
+  if (is_profiling_) begin_times();
   pool_.run([this](int number) { work(number); });
+  if (is_profiling_) end_times();
   if (watchdog_) watchdog_->end();
   const bool are_done = std::all_of(devices_.begin(), devices_.end(), is_done);
   if (transport_ != nullptr && (failure_ || !are_done)) transport_->abandon();
@@ -263,7 +266,11 @@ void Scheduler::compute(Worker& worker, int number, const StreamInstruction& ins
   const Clock::time_point start = is_profiling_ ? Clock::now() : Clock::time_point();
   instruction.kernel(call);
   KindTally& tally = worker.tally.kinds[static_cast<std::size_t>(instruction.counter)];
-  if (is_profiling_) tally.seconds += seconds_since(start);
+  if (is_profiling_) {
+    const Clock::time_point end = Clock::now();
+    tally.seconds += std::chrono::duration<double>(end - start).count();
+    note_compute(worker, number, start, end);
+  }
   ++tally.calls;
   tally.flops += instruction.flops;
   tally.bytes += instruction.bytes;
@@ -281,8 +288,8 @@ void Scheduler::arrive(Worker& worker, int number, const StreamInstruction& inst
   DeviceState& device = state(number);
   const CollectiveSite& site = sites_[static_cast<std::size_t>(instruction.site)];
   Rendezvous& meeting = meeting_of(number, instruction);
-  MemberPlace& place =
-      meeting.places[static_cast<std::size_t>(site.member_of[static_cast<std::size_t>(number)])];
+  const int member = site.member_of[static_cast<std::size_t>(number)];
+  MemberPlace& place = meeting.places[static_cast<std::size_t>(member)];
   place.operand = address(device, instruction.operands.front());
   place.result = address(device, instruction.results.front());
   place.also_read.clear();
@@ -291,6 +298,7 @@ void Scheduler::arrive(Worker& worker, int number, const StreamInstruction& inst
     place.also_read.push_back(address(device, instruction.operands[i]));
   for (std::size_t i = 1; i < instruction.results.size(); ++i)
     place.also_written.push_back(address(device, instruction.results[i]));
+  if (is_profiling_) note_arrival(number, meeting, member);
   const int members = static_cast<int>(meeting.here.size());
   // From here on another worker may run this device: nothing of it is touched any more.
   if (meeting.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < members) {
@@ -299,6 +307,9 @@ void Scheduler::arrive(Worker& worker, int number, const StreamInstruction& inst
   meeting.arrived.store(0, std::memory_order_relaxed);
   live_.fetch_add(members - 1);
   if (meeting.hosted) meeting.hosted->begin(crossing_blocks_);
+  if (is_profiling_) {
+    meeting.met = *std::max_element(meeting.arrivals.begin(), meeting.arrivals.end());
+  }
   meeting.is_skipped = std::exchange(meeting.is_dropped, false);
   if (meeting.is_skipped) return end_stage(worker, meeting);
   open(worker, meeting);
@@ -336,9 +347,14 @@ void Scheduler::take_segments(Worker& worker, Rendezvous& meeting) {
     meeting.elements.fetch_add(done.elements, std::memory_order_relaxed);
     is_last = meeting.finished.fetch_add(1, std::memory_order_acq_rel) + 1 == meeting.segments;
   }
-  if (is_profiling_) kind.seconds += seconds_since(start);
+  SiteTally& tally = worker.tally.sites[static_cast<std::size_t>(meeting.site)];
+  if (is_profiling_) {
+    const double seconds = seconds_since(start);
+    kind.seconds += seconds;
+    tally.seconds += seconds;
+  }
   kind.bytes += static_cast<double>(copied);
-  worker.tally.sites[static_cast<std::size_t>(meeting.site)].copied += copied;
+  tally.copied += copied;
   if (is_last) end_stage(worker, meeting);
 }
 
@@ -366,6 +382,7 @@ void Scheduler::complete(Worker& worker, Rendezvous& meeting) {
   kind.calls += static_cast<std::int64_t>(meeting.here.size());
   kind.flops += static_cast<double>(meeting.here.size()) * site.flops;
   // The members are still: nobody runs them until they are pushed.
+  if (is_profiling_) note_collective(worker, meeting);
   for (const int device : meeting.here) ++state(device).counter;
   push(worker, meeting.here);
 }
@@ -432,27 +449,6 @@ RunFailure Scheduler::deadlock() const {
 RunFailure Scheduler::lost(const std::string& others) const {
   const std::string where = place_name(state(lost_), lost_);
   return RunFailure("device-lost", {}, where + " stopped and does not come back" + others);
-}
-
-WorkerTally Scheduler::tally() const {
-  WorkerTally sum = workers_.front()->tally;
-  for (std::size_t i = 1; i < workers_.size(); ++i) sum.add(workers_[i]->tally);
-  return sum;
-}
-
-void Scheduler::reset_tally() {
-  for (const std::unique_ptr<Worker>& worker : workers_) {
-    WorkerTally& tally = worker->tally;
-    std::fill(tally.kinds.begin(), tally.kinds.end(), KindTally());
-    std::fill(tally.sites.begin(), tally.sites.end(), SiteTally());
-    tally.waiting = 0;
-  }
-}
-
-Bytes Scheduler::scratch_peak() const {
-  Bytes sum;
-  for (const std::unique_ptr<Worker>& worker : workers_) sum += worker->scratch.peak();
-  return sum;
 }
 
 }  // namespace shard

@@ -13,6 +13,7 @@
 // the run is over: either all devices are done, or those that are not wait for each other.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -32,6 +33,7 @@
 #include "exec/step_observer.h"
 #include "exec/stream.h"
 #include "exec/tally.h"
+#include "exec/timeline.h"
 #include "exec/transport.h"
 #include "exec/watchdog.h"
 #include "exec/worker_pool.h"
@@ -72,13 +74,20 @@ class Scheduler {
 
   void set_profiling(bool on) { is_profiling_ = on; }
   bool is_profiling() const { return is_profiling_; }
+  /// From the next run on, if it is profiled, what every device does is kept.
+  void set_recording(bool on) { is_recording_ = on; }
+  /// What was kept of the last run; afterwards nothing is.
+  Timeline take_timeline();
 
   std::span<const DeviceState> devices() const { return devices_; }
   std::span<const CollectiveSite> sites() const { return sites_; }
 
   WorkerTally tally() const;
+  /// By device, of profiled runs.
+  std::vector<DeviceTally> device_tallies() const;
   void reset_tally();
-  /// The most scratch memory any worker had in use, summed over workers.
+  /// The most scratch memory each worker had in use, and the sum of that.
+  std::vector<Bytes> scratch_peaks() const;
   Bytes scratch_peak() const;
   /// Of memory for what crosses between hosts.
   Bytes crossing_bytes() const { return crossing_blocks_.held(); }
@@ -95,6 +104,14 @@ class Scheduler {
     std::vector<const std::byte*> operands;
     std::vector<std::byte*> results;
     Whereabouts* whereabouts = nullptr;
+    std::vector<TimelineSpan> spans;
+  };
+
+  using Instant = std::chrono::steady_clock::time_point;
+  /// Of one device; written by the worker that has it.
+  struct alignas(64) DeviceTimes {
+    DeviceTally tally;
+    Instant since;  ///< all before is in the tally
   };
 
   void work(int number);
@@ -129,6 +146,16 @@ class Scheduler {
   void complete(Worker& worker, Rendezvous& meeting);
   void leave(int devices);
 
+  void begin_times();
+  void end_times();
+  void note_compute(Worker& worker, int device, Instant begin, Instant end);
+  void note_arrival(int device, Rendezvous& meeting, int member);
+  void note_collective(Worker& worker, const Rendezvous& meeting);
+  TimelineSpan span_of(const Worker& worker, int device, Instant begin) const;
+
+  DeviceTimes& times_of(int device) {
+    return times_[static_cast<std::size_t>(device - first_device_)];
+  }
   DeviceState& state(int device) {
     return devices_[static_cast<std::size_t>(device - first_device_)];
   }
@@ -153,7 +180,11 @@ class Scheduler {
   StepObserver observer_;
   std::atomic<int> lost_{-1};  ///< the device that stopped
   bool is_profiling_ = true;
-  bool is_bound_ = false;  ///< a device stays on its worker
+  bool is_recording_ = false;
+  std::vector<DeviceTimes> times_;  ///< by device
+  Instant run_begin_;
+  std::atomic<std::int64_t> meetings_{0};  ///< that were recorded
+  bool is_bound_ = false;                  ///< a device stays on its worker
 
   std::atomic<int> live_{0};
   std::atomic<bool> is_over_{false};  ///< all done, deadlocked or failed

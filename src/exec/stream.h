@@ -42,6 +42,8 @@ struct StreamInstruction {
   double bytes = 0;
   /// The first of those that do the main body's instruction of this number; -1: another.
   int position = -1;
+  int body = 0;                    ///< of the program; loops have the number of their body
+  int index = -1;                  ///< of the program's instruction in its body; -1: none says it
   std::int64_t element_bytes = 1;  ///< of the first result
   std::string label;               ///< `dot`, `all_reduce model`: for messages
 };

@@ -18,6 +18,8 @@ void WorkerTally::put_into(Packer& packer) const {
     packer.put(site.collectives);
     packer.put(site.wire);
     packer.put(site.copied);
+    packer.put(site.seconds);
+    packer.put(site.meeting);
     std::vector<PackedLink> links;
     for (const auto& [link, tally] : site.links) links.push_back({link.first, link.second, tally});
     packer.put_all<PackedLink>(links);
@@ -33,6 +35,8 @@ WorkerTally WorkerTally::taken_from(Unpacker& packed) {
     site.collectives = packed.take<std::int64_t>();
     site.wire = packed.take<std::int64_t>();
     site.copied = packed.take<std::int64_t>();
+    site.seconds = packed.take<double>();
+    site.meeting = packed.take<double>();
     for (const PackedLink& link : packed.take_all<PackedLink>()) {
       site.links[{link.from, link.to}] = link.tally;
     }

@@ -50,12 +50,16 @@ struct SiteTally {
   std::int64_t wire = 0;         ///< bytes device 0 sent
   std::int64_t copied = 0;       ///< bytes read and written for all devices
   LinkTallies links;             ///< where the algorithm sends messages
+  double seconds = 0;            ///< worker time
+  double meeting = 0;            ///< seconds that members waited for the last, all members
 
   void add(const SiteTally& other) {
     collectives += other.collectives;
     wire += other.wire;
     copied += other.copied;
     shard::add(links, other.links);
+    seconds += other.seconds;
+    meeting += other.meeting;
   }
 };
 

@@ -1,5 +1,10 @@
 #include "exec/worker_pool.h"
 
+#include <string>
+#include <system_error>
+
+#include "base/diagnostic.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -31,11 +36,21 @@ void spin_pause() {
 
 WorkerPool::WorkerPool(int workers) {
   for (int worker = 1; worker < workers; ++worker) {
-    threads_.emplace_back([this, worker] { serve(worker); });
+    try {
+      threads_.emplace_back([this, worker] { serve(worker); });
+    } catch (const std::system_error& error) {
+      end();
+      throw Error("too-many-workers", {},
+                  "the system starts no more than " + std::to_string(worker) + " of " +
+                      std::to_string(workers) + " worker threads: " + error.code().message(),
+                  "`--workers N` with fewer workers: more than there are cores gain nothing");
+    }
   }
 }
 
-WorkerPool::~WorkerPool() {
+WorkerPool::~WorkerPool() { end(); }
+
+void WorkerPool::end() {
   ends_.store(true);
   generation_.fetch_add(1);
   generation_.notify_all();

@@ -17,6 +17,7 @@ void spin_pause();
 
 class WorkerPool {
  public:
+  /// Throws `Error` `too-many-workers` when the system refuses a thread.
   explicit WorkerPool(int workers);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
@@ -32,6 +33,7 @@ class WorkerPool {
 
  private:
   void serve(int worker);
+  void end();
   void execute(int worker);
 
   const std::function<void(int)>* task_ = nullptr;

@@ -8,6 +8,7 @@
 #include "report/explain.h"
 #include "report/findings_list.h"
 #include "report/index_map.h"
+#include "report/json_parts.h"
 #include "report/piece_dim.h"
 #include "report/semantics.h"
 #include "shard/hlo_sharding.h"
@@ -18,16 +19,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string finish(const Json& document) {
+std::string json_text(const Json& document) {
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-Json place_json(const Location& at) {
+Json json_of_place(const Location& at) {
   if (!at.is_known()) return nullptr;
   return {{"file", at.file}, {"line", at.line}, {"column", at.column}};
 }
 
-Json head_json(const std::string& command, const Plan& plan) {
+Json json_head(const std::string& command, const Plan& plan) {
   Json axes = Json::array();
   for (const MeshAxisInfo& axis : plan.mesh.axes()) {
     axes.push_back({{"name", axis.name.text()}, {"size", axis.size}});
@@ -46,7 +47,7 @@ Json head_json(const std::string& command, const Plan& plan) {
 }
 
 /// A size that is unknown is null.
-Json shape_json(const Shape& shape) {
+Json json_of_shape(const Shape& shape) {
   Json sizes = Json::array();
   for (const std::int64_t size : shape) {
     sizes.push_back(size == unknown_size ? Json(nullptr) : Json(size));
@@ -54,25 +55,25 @@ Json shape_json(const Shape& shape) {
   return sizes;
 }
 
-Json array_json(const ArrayRow& row) {
+Json json_of_array(const ArrayRow& row) {
   const bool is_known = !has_unknown_size(row.type.shape);
   const auto bytes = [&](Bytes count) { return is_known ? Json(count.count()) : Json(nullptr); };
   return {{"path", row.name},
           {"role", name_of(row.role)},
           {"dtype", info(row.type.dtype).name},
-          {"shape", shape_json(row.type.shape)},
+          {"shape", json_of_shape(row.type.shape)},
           {"spec", row.spec},
-          {"local_shape", shape_json(row.local)},
+          {"local_shape", json_of_shape(row.local)},
           {"bytes", bytes(bytes_of(row.type))},
           {"bytes_per_device", bytes(row.bytes)},
           {"copies", row.copies},
           {"why", join({row.why})},
-          {"at", place_json(row.at)}};
+          {"at", json_of_place(row.at)}};
 }
 
-Json arrays_json(const std::vector<ArrayRow>& rows) {
+Json json_of_arrays(const std::vector<ArrayRow>& rows) {
   Json all = Json::array();
-  for (const ArrayRow& row : unfolded(rows)) all.push_back(array_json(row));
+  for (const ArrayRow& row : unfolded(rows)) all.push_back(json_of_array(row));
   return all;
 }
 
@@ -88,7 +89,7 @@ Json collective_json(const CollectiveRow& row) {
           {"phase", name_of(row.phase)},
           {"implicit", row.is_implicit},
           {"why", join({row.why})},
-          {"at", place_json(row.at)}};
+          {"at", json_of_place(row.at)}};
 }
 
 Json merged_json(const PlannedFunction& function) {
@@ -131,8 +132,8 @@ Json function_json(const PlannedFunction& function) {
     wire.push_back({{"mesh_axes", one.axes}, {"wire_bytes_per_step", one.wire.count()}});
   }
   return {{"name", function.sharded.graph.name},
-          {"values", arrays_json(value_rows(function))},
-          {"outputs", arrays_json(output_rows(function))},
+          {"values", json_of_arrays(value_rows(function))},
+          {"outputs", json_of_arrays(output_rows(function))},
           {"collectives", collectives},
           {"wire_per_device", wire},
           {"xla_merged", merged_json(function)},
@@ -149,7 +150,7 @@ Json state_json(const Plan& plan) {
     local += row.instances * row.bytes;
     whole += row.instances * bytes_of(row.type);
   }
-  return {{"arrays", arrays_json(rows)},
+  return {{"arrays", json_of_arrays(rows)},
           {"bytes", whole.count()},
           {"bytes_per_device", local.count()},
           {"arrays_of_unknown_size", unknown}};
@@ -176,7 +177,7 @@ Json findings_json(const std::vector<Finding>& findings) {
                    {"message", finding.message},
                    {"fix", finding.fix},
                    {"bytes_per_device", finding.cost.count()},
-                   {"at", place_json(finding.at)}});
+                   {"at", json_of_place(finding.at)}});
   }
   return all;
 }
@@ -226,7 +227,7 @@ Json indices_json(const Plan& plan, const ArrayRow& row) {
 
 /// What is drawn of an array: more than other answers say of it.
 Json shown_json(const Plan& plan, const ArrayRow& row, bool has_indices) {
-  Json array = array_json(row);
+  Json array = json_of_array(row);
   if (row.name.empty()) {  // a spec of the command line
     for (const char* key : {"path", "role", "dtype", "bytes", "bytes_per_device"})
       array[key] = nullptr;
@@ -258,83 +259,6 @@ Json devices_json(const Mesh& mesh) {
     all.push_back(std::move(device));
   }
   return all;
-}
-
-Json timing_json(const std::optional<Timing>& timing) {
-  if (!timing) return nullptr;
-  return {{"runs", timing->runs},
-          {"steps_per_run", timing->loops},
-          {"mean_seconds", timing->mean.value},
-          {"deviation_seconds", timing->deviation.value},
-          {"median_seconds", timing->median.value},
-          {"minimum_seconds", timing->minimum.value},
-          {"cores_busy_elsewhere", timing->others_cpu}};
-}
-
-Json difference_json(const Difference& one) {
-  return {
-      {"path", one.name},           {"largest_relative", one.largest},      {"at_index", one.index},
-      {"tolerance", one.tolerance}, {"has_non_finite", one.has_non_finite}, {"ok", one.is_ok()}};
-}
-
-Json kinds_json(const Counters& counters) {
-  Json all = Json::array();
-  for (const KindCounter& kind : counters.kinds) {
-    all.push_back({{"kind", kind.kind},
-                   {"is_collective", kind.is_collective},
-                   {"calls_on_all_devices", kind.calls},
-                   {"busy_seconds", kind.busy.value},
-                   {"flops", kind.flops},
-                   {"bytes", kind.bytes}});
-  }
-  return all;
-}
-
-Json counted_json(const FunctionRun& run) {
-  const Counters& counters = run.counters;
-  Json moved = Json::array();
-  for (const MovedRow& row : moved_rows(run)) {
-    moved.push_back({{"mesh_axes", row.axes},
-                     {"planned_wire_bytes_per_step", row.planned.count()},
-                     {"counted_wire_bytes_per_step", row.counted.count()},
-                     {"copied_bytes_of_all_devices_per_step", row.copied.count()}});
-  }
-  Json links = Json::array();
-  const std::int64_t steps = std::max<std::int64_t>(1, counters.steps);
-  for (const CollectiveLinks& one : counters.links) {
-    for (const auto& [link, tally] : one.links) {
-      links.push_back({{"collective", one.collective},
-                       {"from_device", link.first},
-                       {"to_device", link.second},
-                       {"messages_per_step", tally.messages / steps},
-                       {"bytes_per_step", tally.bytes / steps}});
-    }
-  }
-  Json peaks = Json::array();
-  for (const Bytes peak : counters.peak) peaks.push_back(peak.count());
-  return {{"steps", counters.steps},
-          {"wall_seconds", counters.wall.value},
-          {"waiting_seconds", counters.waiting.value},
-          {"kinds", kinds_json(counters)},
-          {"moved_per_device", moved},
-          {"links", links},
-          {"planned_peak_bytes", run.function->program.memory.peak.count()},
-          {"measured_peak_bytes_by_device", peaks}};
-}
-
-Json run_function_json(const FunctionRun& run) {
-  Json differences = Json::array();
-  for (const Difference& one : run.differences) differences.push_back(difference_json(one));
-  return {{"name", run.function->sharded.graph.name},
-          {"compared_steps", run.compared_steps},
-          {"undetermined_elements", run.undetermined},
-          {"differences", differences},
-          {"outputs", arrays_json(output_rows(*run.function))},
-          {"timing", timing_json(run.timing)},
-          {"counted", counted_json(run)},
-          {"results_equal", run.results_equal()},
-          {"bytes_equal", run.bytes_equal()},
-          {"memory_equal", run.memory_equal()}};
 }
 
 Json before_after_json(const std::optional<Bytes>& before, const std::optional<Bytes>& after) {
@@ -414,7 +338,7 @@ Json trials_json(const ArrayAnswer& answer) {
 Json answers_json(const std::vector<ArrayAnswer>& answers) {
   Json all = Json::array();
   for (const ArrayAnswer& one : answers) {
-    Json answer = array_json(one.row);
+    Json answer = json_of_array(one.row);
     answer["names"] = one.names;
     answer["placed"] = one.placed;
     answer["dims"] = dims_json(one);
@@ -455,7 +379,7 @@ Json line_json(const LineAnswer& answer) {
 }  // namespace
 
 std::string plan_json(const Plan& plan, const std::optional<Delta>& delta) {
-  Json document = head_json("plan", plan);
+  Json document = json_head("plan", plan);
   document["returns"] = plan.model.returns;
   document["state"] = state_json(plan);
   document["functions"] = functions_json(plan);
@@ -463,12 +387,12 @@ std::string plan_json(const Plan& plan, const std::optional<Delta>& delta) {
   document["findings"] = findings_json(plan.findings);
   document["fit"] = fit_json(plan);
   document["delta"] = delta_json(delta);
-  return finish(document);
+  return json_text(document);
 }
 
 std::string explain_json(const Plan& plan, const Explanation& explanation,
                          const std::optional<Delta>& delta) {
-  Json document = head_json("explain", plan);
+  Json document = json_head("explain", plan);
   document["arrays"] = answers_json(explanation.arrays);
   document["collectives"] = Json::array();
   for (const CollectiveAnswer& one : explanation.collectives) {
@@ -477,38 +401,32 @@ std::string explain_json(const Plan& plan, const Explanation& explanation,
   document["lines"] = Json::array();
   for (const LineAnswer& one : explanation.lines) document["lines"].push_back(line_json(one));
   document["delta"] = delta_json(delta);
-  return finish(document);
+  return json_text(document);
 }
 
 std::string findings_json(const Plan& plan) {
-  Json document = head_json("findings", plan);
+  Json document = json_head("findings", plan);
   document["findings"] = findings_json(plan.findings);
-  return finish(document);
+  return json_text(document);
 }
 
 std::string show_json(const Plan& plan, const std::vector<ArrayRow>& chosen,
                       const ShowOptions& options) {
-  Json document = head_json("show", plan);
+  Json document = json_head("show", plan);
   if (plan.model_file.empty()) document["model"] = nullptr;
   if (options.mesh || options.chips) document["mesh_devices"] = devices_json(plan.mesh);
   Json arrays = Json::array();
   for (const ArrayRow& row : chosen) arrays.push_back(shown_json(plan, row, options.indices));
   document["arrays"] = std::move(arrays);
-  return finish(document);
+  return json_text(document);
 }
 
-std::string run_json(const RunReport& report) {
-  Json document = head_json("run", *report.plan);
-  document["backend"] = report.network.empty() ? "threads" : "mpi";
-  document["workers"] = report.workers;
-  document["seed"] = report.seed;
-  document["collectives"] = to_string(report.collectives.algorithm);
-  document["hosts"] = report.collectives.hosts;
-  Json functions = Json::array();
-  for (const FunctionRun& run : report.functions) functions.push_back(run_function_json(run));
-  document["functions"] = std::move(functions);
-  document["ok"] = report.is_ok();
-  return finish(document);
+std::string plan_head_json(const std::string& command, const Plan& plan) {
+  return json_head(command, plan).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string array_rows_json(const std::vector<ArrayRow>& rows) {
+  return json_of_arrays(rows).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace shard

@@ -82,8 +82,7 @@ std::string fit_line(const Plan& plan, const Layout& layout) {
 
 }  // namespace
 
-std::string memory_section(const Plan& plan, const Layout& layout) {
-  const PlannedFunction& function = plan.main();
+std::string memory_at_peak(const PlannedFunction& function, const Layout& layout) {
   const MemoryPlan& memory = function.program.memory;
   std::string categories;
   for (const CategoryBytes& one : memory.by_category) {
@@ -95,6 +94,11 @@ std::string memory_section(const Plan& plan, const Layout& layout) {
       emphasised(layout, "MEMORY", "1") + " per device at the peak:" + categories + '\n';
   text += fmt::format("peak {} at {}, live: {}\n", bytes_text(layout, memory.peak),
                       peak_instruction_text(function), live_text(function, layout));
+  return text;
+}
+
+std::string memory_section(const Plan& plan, const Layout& layout) {
+  std::string text = memory_at_peak(plan.main(), layout);
   text +=
       "this is the peak of our executor's plan; XLA's fusion, layout padding, fragmentation and "
       "runtime buffers are not modelled\n";

@@ -167,6 +167,7 @@ void add_collectives(const PlannedFunction& function, int body, std::int64_t tim
     } else if (one.kind == Instruction::Kind::collective &&
                one.collective->kind != CollectiveKind::all_slice) {
       rows.push_back(collective_row(function, one, times));
+      rows.back().instruction = &one;
     }
   }
 }

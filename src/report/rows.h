@@ -63,7 +63,8 @@ struct CollectiveRow {
   std::vector<AxisRef> mesh_axes;
   TensorType type;  ///< of its (first) operand on one device
   CollectiveReason reason;
-  bool is_implicit = false;  ///< a reshard that nothing asks for
+  bool is_implicit = false;                  ///< a reshard that nothing asks for
+  const Instruction* instruction = nullptr;  ///< of the function's program
 };
 
 /// All collectives of the function; those that look alike stand together, in order of the first.

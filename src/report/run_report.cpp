@@ -74,6 +74,33 @@ std::vector<MovedRow> moved_rows(const FunctionRun& run) {
   return all;
 }
 
+std::vector<CollectiveTimeRow> collective_time_rows(const FunctionRun& run) {
+  if (run.counters.collectives.empty()) return {};
+  const auto steps = static_cast<double>(std::max<std::int64_t>(1, run.counters.steps));
+  std::map<const Instruction*, const CollectiveRow*> row_of;
+  const std::vector<CollectiveRow> rows = collective_rows(*run.function);
+  for (const CollectiveRow& row : rows) row_of[row.instruction] = &row;
+  std::vector<CollectiveTimeRow> times;
+  for (const CollectiveCounter& one : run.counters.collectives) {
+    const auto found = row_of.find(&run.function->program.bodies[static_cast<std::size_t>(one.body)]
+                                        .instructions[static_cast<std::size_t>(one.index)]);
+    if (found == row_of.end()) continue;
+    const CollectiveRow& row = *found->second;
+    const auto members = static_cast<double>(std::max<std::int64_t>(1, one.meetings) * row.group);
+    std::string name = std::string(name_of(row.kind)) + " " + row.axes;
+    if (row.reason.node != NodeId::none) {
+      const std::string& layer = run.function->sharded.graph.node(row.reason.node).name;
+      if (!layer.empty()) name += " " + layer;
+    }
+    times.push_back({row.number,
+                     std::move(name),
+                     {one.busy.value / steps},
+                     {one.waiting.value / members * static_cast<double>(row.count)},
+                     Bytes(one.copied.count() / static_cast<std::int64_t>(steps))});
+  }
+  return times;
+}
+
 std::vector<LinkRow> link_rows(const FunctionRun& run) {
   const std::int64_t steps = std::max<std::int64_t>(1, run.counters.steps);
   std::vector<LinkRow> rows;
@@ -91,7 +118,7 @@ std::vector<LinkRow> link_rows(const FunctionRun& run) {
 
 bool RunReport::is_ok() const {
   return std::all_of(functions.begin(), functions.end(), [](const FunctionRun& run) {
-    return run.results_equal() && run.bytes_equal() && run.memory_equal();
+    return run.results_equal() && run.bytes_equal() && run.memory_equal() && run.pages_ok();
   });
 }
 

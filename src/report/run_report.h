@@ -7,6 +7,7 @@
 
 #include "exec/cluster.h"
 #include "exec/first_difference.h"
+#include "exec/limits.h"
 #include "exec/measure.h"
 #include "report/plan.h"
 #include "report/rows.h"
@@ -23,16 +24,21 @@ struct FunctionRun {
   /// Elements that differ because their update hangs on a gradient within its rounding error; see
   /// exec/compare_step.h.
   std::int64_t undetermined = 0;
-  std::optional<FirstDifference> first;  ///< where results differ: where that begins
-  std::string why_no_first;              ///< a clause, where they differ and nothing is found
-  std::optional<Timing> timing;          ///< nothing: not timed
-  Counters counters;                     ///< of profiled steps
+  std::optional<FirstDifference> first;     ///< where results differ: where that begins
+  std::string why_not_compared;             ///< a clause, where steps should be and cannot be
+  std::string why_no_first;                 ///< a clause, where they differ and nothing is found
+  std::optional<Timing> timing;             ///< nothing: not timed
+  Counters counters;                        ///< of profiled steps
+  std::optional<MemoryCheck> memory_check;  ///< where it is asked for
+  std::optional<Timeline> timeline;         ///< of one step more, where it is asked for
 
   bool results_equal() const;
   /// Counted wire bytes of a step over each set of axes are the planned ones.
   bool bytes_equal() const;
   /// Every device's high-water mark is the planned peak.
   bool memory_equal() const;
+  /// Pages and guards are as they should be, or nobody looked.
+  bool pages_ok() const { return !memory_check || memory_check->is_ok(); }
   /// The output that differs most in relation to its tolerance; nothing when there is none.
   const Difference* worst() const;
 };
@@ -45,6 +51,17 @@ struct MovedRow {
   Bytes copied;  ///< by our own collectives, of all devices
 };
 std::vector<MovedRow> moved_rows(const FunctionRun& run);
+
+/// A collective instruction and its time in a step, all groups and devices together.
+struct CollectiveTimeRow {
+  std::int64_t number = 0;  ///< as `explain '#n'` takes it
+  std::string name;         ///< `all_reduce model DotReluDot_0/W2`
+  Seconds busy;             ///< worker time
+  Seconds waiting;          ///< of a member, on average, for the last
+  Bytes copied;             ///< read and written
+};
+/// In the order of the program.
+std::vector<CollectiveTimeRow> collective_time_rows(const FunctionRun& run);
 
 /// What the collectives of one label sent in a step.
 struct LinkRow {
@@ -63,7 +80,9 @@ struct RunReport {
   std::optional<Fault> fault;  ///< put in on purpose
   CollectiveChoice collectives;
   std::string network;  ///< what the hosts talk by, `Open MPI 4.1.4`; empty: one process runs all
-  std::vector<FunctionRun> functions;  ///< the main function first
+  std::string trace_file;               ///< empty: none
+  std::optional<MachineLimits> limits;  ///< measured now or by an earlier run
+  std::vector<FunctionRun> functions;   ///< the main function first
 
   bool is_ok() const;
 };

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "exec/machine_load.h"
+#include "report/run_memory.h"
+#include "report/run_times.h"
 #include "report/sections.h"
 #include "report/semantics.h"
 #include "report/table.h"
@@ -12,7 +15,6 @@ namespace shard {
 namespace {
 
 constexpr double milli = 1e3;
-constexpr double giga = 1e9;
 /// Another process that keeps this much of a core busy makes times worth a remark.
 constexpr double busy_cores = 0.25;
 
@@ -41,7 +43,10 @@ std::string outputs_text(const FunctionRun& run) {
 
 std::string verify_line(const FunctionRun& run, const Layout& layout) {
   const Difference* const worst = run.worst();
-  if (worst == nullptr) return fmt::format("{:<11} not compared\n", run.title);
+  if (worst == nullptr) {
+    return fmt::format("{:<11} not compared{}{}\n", run.title,
+                       run.why_not_compared.empty() ? "" : ": ", run.why_not_compared);
+  }
   const std::string what =
       run.function->sharded.graph.name == "apply"
           ? outputs_text(run)
@@ -65,8 +70,9 @@ std::string verify_line(const FunctionRun& run, const Layout& layout) {
 /// Where the difference begins.
 std::string first_line(const FunctionRun& run) {
   if (run.first) {
-    return fmt::format("{:<9}{:<11} {}{}\n", "", "  begins", to_string(*run.first),
-                       run.first->is_non_finite ? "; not finite from here on" : "");
+    return fmt::format(
+        "{:<9}{:<11} {}{}\n", "", "  begins", to_string(*run.first),
+        run.first->is_non_finite && !run.first->is_shared ? "; not finite from here on" : "");
   }
   if (run.why_no_first.empty()) return "";
   return fmt::format("{:<9}{:<11} {}\n", "", "  begins", run.why_no_first);
@@ -82,16 +88,29 @@ std::string time_line(const FunctionRun& run) {
       milli * timing.minimum.value);
 }
 
+/// What disturbed the times.
 std::string busy_line(const RunReport& report) {
-  double busy = 0;
+  OtherLoad most;
   for (const FunctionRun& run : report.functions) {
-    if (run.timing) busy = std::max(busy, run.timing->others_cpu);
+    if (!run.timing) continue;
+    most.busy = std::max(most.busy, run.timing->others_cpu);
+    most.stolen = std::max(most.stolen, run.timing->stolen_cpu);
   }
-  if (busy < busy_cores) return "";
-  return fmt::format(
-      "         other processes kept {:.1f} cores busy meanwhile: times are worse "
-      "than they would be alone\n",
-      busy);
+  std::string text;
+  if (most.busy >= busy_cores) {
+    text += fmt::format(
+        "         other processes kept {:.1f} cores busy meanwhile: times are worse "
+        "than they would be alone\n",
+        most.busy);
+  }
+  if (most.stolen >= busy_cores) {
+    text += fmt::format(
+        "         the host of this virtual machine gave {:.1f} cores to others meanwhile: times "
+        "are "
+        "worse than they would be alone\n",
+        most.stolen);
+  }
+  return text;
 }
 
 /// The lines of all functions under one word.
@@ -103,35 +122,6 @@ std::string block(const RunReport& report, const char* word, Line&& line) {
     if (!one.empty()) text += fmt::format("{:<9}{}", text.empty() ? word : "", one);
   }
   return text;
-}
-
-std::string rate_text(const KindCounter& kind) {
-  if (kind.busy.value <= 0) return "";
-  if (kind.flops > 0 && !kind.is_collective && kind.flops > kind.bytes) {
-    return fmt::format("{:.1f} GFLOP/s", kind.flops / kind.busy.value / giga);
-  }
-  return fmt::format("{:.1f} GB/s", kind.bytes / kind.busy.value / giga);
-}
-
-std::string time_table(const FunctionRun& run, int workers, const Layout& layout) {
-  const Counters& counters = run.counters;
-  const auto steps = static_cast<double>(std::max<std::int64_t>(1, counters.steps));
-  const double all = counters.wall.value * workers;
-  if (all <= 0) return "";
-  const auto devices = static_cast<std::int64_t>(counters.peak.size());
-  Table table(
-      {{"WHERE TIME GOES"}, {"ms/step", true}, {"share", true}, {"calls", true}, {"rate", true}});
-  const auto share = [&](double busy) { return fmt::format("{:.1f} %", 100 * busy / all); };
-  const auto per_step = [&](double busy) { return fmt::format("{:.2f}", milli * busy / steps); };
-  for (const KindCounter& kind : counters.kinds) {
-    const std::int64_t calls =
-        kind.calls / std::max<std::int64_t>(1, devices * std::max<std::int64_t>(1, counters.steps));
-    table.add({kind.kind, per_step(kind.busy.value), share(kind.busy.value), with_commas(calls),
-               rate_text(kind)});
-  }
-  table.add({"waiting", per_step(counters.waiting.value), share(counters.waiting.value), "", ""});
-  return table.render(layout.width, layout.color) +
-         "(worker time of the train step or, without one, of apply; calls per device and step)\n";
 }
 
 std::string moved_table(const FunctionRun& run, const Layout& layout) {
@@ -178,17 +168,34 @@ std::string memory_line(const FunctionRun& run, const Layout& layout) {
                      verdict_word(layout, run.memory_equal()));
 }
 
+std::string trace_line(const RunReport& report) {
+  if (report.trace_file.empty()) return "";
+  std::string functions;
+  std::size_t spans = 0;
+  for (const FunctionRun& run : report.functions) {
+    functions += (functions.empty() ? "" : ", ") + run.title;
+    spans += run.timeline->spans.size();
+  }
+  return fmt::format("trace    {}: one step of {} on {}, {} slices\n", report.trace_file, functions,
+                     counted(report.plan->mesh.device_count(), "device"),
+                     with_commas(static_cast<std::int64_t>(spans)));
+}
+
 std::string verdict(const RunReport& report, const Layout& layout) {
   const auto all = [&](bool (FunctionRun::*claim)() const) {
     return std::all_of(report.functions.begin(), report.functions.end(),
                        [&](const FunctionRun& run) { return (run.*claim)(); });
   };
+  const bool is_compared =
+      std::any_of(report.functions.begin(), report.functions.end(),
+                  [](const FunctionRun& run) { return !run.differences.empty(); });
   const auto word = [](bool ok) { return ok ? "equal" : "DIFFER"; };
   return fmt::format("{}: results {}, bytes {}, memory {}\n",
                      emphasised(layout, report.is_ok() ? "run ok" : "run not ok",
                                 report.is_ok() ? "1;32" : "1;31"),
-                     word(all(&FunctionRun::results_equal)), word(all(&FunctionRun::bytes_equal)),
-                     word(all(&FunctionRun::memory_equal)));
+                     is_compared ? word(all(&FunctionRun::results_equal)) : "not compared",
+                     word(all(&FunctionRun::bytes_equal)),
+                     word(all(&FunctionRun::memory_equal) && all(&FunctionRun::pages_ok)));
 }
 
 }  // namespace
@@ -202,12 +209,13 @@ std::string run_text(const RunReport& report, const Layout& layout) {
   const std::string times = block(report, "time", [](const FunctionRun& run) {
     return run.timing ? time_line(run) : std::string();
   });
-  text += times + busy_line(report);
-  if (!times.empty()) text += time_table(main, report.workers, layout);
+  text += times + busy_line(report) + limits_line(report);
+  if (!times.empty()) text += time_tables(report, layout);
   text += moved_table(main, layout);
   text += links_table(report, layout);
   text += block(report, "memory", [&](const FunctionRun& run) { return memory_line(run, layout); });
-  return text + verdict(report, layout);
+  text += memory_check_section(report, layout);
+  return text + trace_line(report) + verdict(report, layout);
 }
 
 }  // namespace shard

@@ -17,6 +17,8 @@ std::string collectives_section(const Plan& plan, const Layout& layout);
 /// What inference gives and costs, beside the train step; empty when it is the main function.
 std::string apply_section(const Plan& plan, const Layout& layout);
 std::string memory_section(const Plan& plan, const Layout& layout);
+/// What a device holds where it holds most: by category, the instruction, the largest arrays.
+std::string memory_at_peak(const PlannedFunction& function, const Layout& layout);
 /// What a list of arrays cannot tell, and whether its state fits; instead of all that is about a
 /// program.
 std::string no_program_section(const Plan& plan, const Layout& layout);

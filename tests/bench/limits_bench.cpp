@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <ctime>
 #include <functional>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "bench/memory.h"
 #include "exec/cores.h"
 #include "exec/kernel.h"
+#include "exec/limits.h"
 #include "exec/scheduler.h"
 #include "exec/simd.h"
 
@@ -50,20 +50,6 @@ double median_of(const std::function<void()>& work) {
 
 void say(const char* name, double value) { fmt::print("{} {:.4g}\n", name, value); }
 
-/// Bytes per second read and written by copies of 64 MiB, all workers.
-double copy_rate(WorkerPool& pool) {
-  const std::int64_t count = 64 * mebi / 4;
-  const Floats from(count), to(count);
-  const std::int64_t part = count / pool.size();
-  const double time = median_of([&] {
-    pool.run([&](int worker) {
-      std::memcpy(to.data() + worker * part, from.data() + worker * part,
-                  static_cast<std::size_t>(part) * sizeof(float));
-    });
-  });
-  return 2.0 * static_cast<double>(part * pool.size() * 4) / time;
-}
-
 /// Seconds of what the guide's step cannot do without: its parameters read once, then parameters
 /// and both moments read and written in place.
 double compulsory_seconds(WorkerPool& pool) {
@@ -82,36 +68,6 @@ double compulsory_seconds(WorkerPool& pool) {
       }
     });
   });
-}
-
-/// Floating-point operations per second of square products as `run` does them, one on every worker
-/// at a time.
-double product_rate(WorkerPool& pool) {
-  constexpr std::int64_t size = 1024;
-  const TensorType type{DType::f32, {size, size}};
-  const std::vector<std::int64_t> none;
-  const Attributes attributes = {{"lhs_batch", none},
-                                 {"rhs_batch", none},
-                                 {"lhs_contract", std::vector<std::int64_t>{1}},
-                                 {"rhs_contract", std::vector<std::int64_t>{0}}};
-  const KernelSite site{Op::dot, attributes, {type, type}, {type}};
-  const Kernel dot = std::get<Kernel>(kernel_table()[static_cast<std::size_t>(Op::dot)].make(site));
-  std::vector<Floats> arrays;
-  for (int i = 0; i < 3 * pool.size(); ++i) arrays.emplace_back(size * size);
-  std::vector<Scratch> scratch(static_cast<std::size_t>(pool.size()));
-  const auto bytes = [&](int i) {
-    return reinterpret_cast<std::byte*>(arrays[static_cast<std::size_t>(i)].data());
-  };
-  const double time = median_of([&] {
-    pool.run([&](int worker) {
-      const std::byte* in[] = {bytes(3 * worker), bytes(3 * worker + 1)};
-      std::byte* out[] = {bytes(3 * worker + 2)};
-      Scratch& own = scratch[static_cast<std::size_t>(worker)];
-      for (int i = 0; i < 4; ++i) dot({in, out, own});
-      own.release();
-    });
-  });
-  return 4.0 * 2.0 * size * size * size * pool.size() / time;
 }
 
 CollectiveSite all_reduce_of(std::vector<std::vector<std::int64_t>> groups, std::int64_t devices,
@@ -246,9 +202,9 @@ double scheduling_share(WorkerPool& pool) {
 
 void print_all() {
   WorkerPool pool(allowed_cores());
-  say("copy_gb", copy_rate(pool) * 1e-9);
+  say("copy_gb", measure_copies(pool) * 1e-9);
   say("compulsory_ms", compulsory_seconds(pool) * 1e3);
-  say("product_gflops", product_rate(pool) * 1e-9);
+  say("product_gflops", measure_products(pool) * 1e-9);
   for (const std::int64_t size : {8, 64}) {
     const double seconds = all_reduce_seconds(pool, size * mebi);
     say(size == 8 ? "all_reduce_8_ms" : "all_reduce_64_ms", seconds * 1e3);

@@ -25,6 +25,35 @@ TEST_CASE("an arena is zero and aligned and can be written to its last byte") {
   }
 }
 
+TEST_CASE("an arena lies between pages that cannot be read and is resident when filled") {
+  for (const std::int64_t size : {std::int64_t{1}, std::int64_t{5000}, std::int64_t{3} << 20}) {
+    Arena arena(size, 3);
+    CHECK(arena.is_guarded());
+    arena.populate();
+    CHECK(arena.resident() == arena.footprint());
+    CHECK(arena.footprint() == Arena::footprint(size));
+    Arena moved = std::move(arena);
+    CHECK(moved.is_guarded());
+    CHECK(moved.resident() == moved.footprint());
+  }
+}
+
+TEST_CASE("an arena that is not filled is not resident") {
+  const Arena arena(std::int64_t{3} << 20, 0);
+  CHECK(arena.resident() == Bytes(0));
+}
+
+TEST_CASE("a byte beside an arena is noticed") {
+  for (const std::int64_t place : {-1, 5000}) {
+    Arena arena(5000, 3);
+    arena.populate();
+    arena.base()[0] = arena.base()[4999] = std::byte{1};
+    CHECK(arena.is_clean_outside());
+    arena.base()[place] = std::byte{1};
+    CHECK_FALSE(arena.is_clean_outside());
+  }
+}
+
 TEST_CASE("large arenas take whole huge pages and small ones do not") {
   CHECK(Arena::footprint(std::int64_t{3} << 20) == Bytes(std::int64_t{4} << 20));
   CHECK(Arena::footprint(1000) <= Bytes(20480));
@@ -60,7 +89,7 @@ TEST_CASE("address space that the system does not have is refused with its words
     FAIL("nothing was refused");
   } catch (const Error& error) {
     CHECK(to_string(error.diagnostics().front()) ==
-          "error: the system refused 1,125,899,911,041,024 bytes of address space for a virtual "
+          "error: the system refused 1,125,899,911,045,120 bytes of address space for a virtual "
           "device: Cannot allocate memory [not-enough-memory]");
   }
 }

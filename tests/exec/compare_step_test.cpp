@@ -31,7 +31,8 @@ train: {loss: sum, optimizer: {)" +
 const char* const rules_text = "mesh: {data: 1}\nrules: [[batch, data]]\n";
 
 /// One adam step of y = x W with the loss sum(y): the gradient of row i of W is the sum of column i
-/// of x. Row 0 has one within rounding of 0, row 1 has exactly 0, the others have not.
+/// of x. Row 0 has one within rounding of 0, row 1 has none but zeros to add up, those of row 3
+/// cancel out exactly.
 struct Step {
   Graph graph;
   std::vector<HostTensor> inputs;
@@ -43,7 +44,7 @@ struct Step {
     for (const GraphInput& input : graph.inputs) {
       inputs.push_back(zeros(graph.value(input.value).type));
       if (input.path == "x") {
-        const float x[8] = {1, 1, 1, 2, -1 + 1e-7F, -1, 3, 4};
+        const float x[8] = {1, 0, 1, 2, -1 + 1e-7F, 0, 3, -2};
         std::copy(std::begin(x), std::end(x), inputs.back().data<float>());
       } else if (input.path == "params/Dense_0/kernel") {
         for (int i = 0; i < 16; ++i) inputs.back().data<float>()[i] = 0.1F * static_cast<float>(i);
@@ -71,6 +72,7 @@ struct Step {
 constexpr int in_row_0 = 1;
 constexpr int in_row_1 = 5;
 constexpr int in_row_2 = 9;
+constexpr int in_row_3 = 13;
 
 }  // namespace
 
@@ -107,10 +109,51 @@ TEST_CASE("an update of several ops may enlarge a gradient within rounding of 0 
   CHECK_FALSE(step.accepts(in_row_2, 1e-3F));
 }
 
+TEST_CASE("in a later step any gradient within rounding may have been the one") {
+  // Moments after a step whose gradient in row 0 was 1e-5, of which 0 is within rounding.
+  Step step;
+  constexpr float earlier = 1e-5F;
+  HostTensor* x = nullptr;
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+    const std::string& path = step.graph.inputs[i].path;
+    HostTensor& input = step.inputs[i];
+    if (path == "x") x = &input;
+    if (path == "opt_state/0/count") *input.data<std::int32_t>() = 1;
+    for (int column = 0; column < 4; ++column) {
+      if (path == "opt_state/0/mu/Dense_0/kernel") input.data<float>()[column] = 0.1F * earlier;
+      if (path == "opt_state/0/nu/Dense_0/kernel") {
+        input.data<float>()[column] = 0.001F * earlier * earlier;
+      }
+    }
+  }
+  REQUIRE(x != nullptr);
+  step.results = run_reference(step.graph, step.inputs);
+  // The same gradient again: a whole learning rate, more than either end of the range gives.
+  std::vector<HostTensor> other = step.inputs;
+  other[static_cast<std::size_t>(x - step.inputs.data())].data<float>()[4] = -1 + earlier;
+  const HostTensor moved = run_reference(step.graph, other)[step.kernel];
+  const float by =
+      moved.data<float>()[in_row_0] - step.results[step.kernel].data<float>()[in_row_0];
+  CHECK(by < -0.2F * rate);
+  CHECK(step.accepts(in_row_0, by));
+  CHECK(step.with_error(in_row_0, by).undetermined == 1);
+  CHECK_FALSE(step.accepts(in_row_0, by - 0.05F * rate));
+  CHECK_FALSE(step.accepts(in_row_2, by));
+}
+
 TEST_CASE("a parameter whose gradient is exactly 0 must stay") {
   const Step step;
   CHECK(step.accepts(in_row_1, 0));
   CHECK_FALSE(step.accepts(in_row_1, rate));
+}
+
+TEST_CASE("a gradient of addends that cancel out may have any sign") {
+  const Step step;
+  for (const float by : {rate, -rate}) {
+    CHECK(step.accepts(in_row_3, by));
+    CHECK(step.with_error(in_row_3, by).undetermined == 1);
+    CHECK_FALSE(step.accepts(in_row_3, 1.1F * by));
+  }
 }
 
 TEST_CASE("a result that is not a number is not ok wherever it is") {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -88,8 +89,12 @@ TEST_CASE("a value that is not finite is found where it appears") {
   for (float* x = setting.inputs[2].data<float>(); x != setting.inputs[2].data<float>() + 32; ++x)
     *x = 8;
   const auto first = setting.first(std::nullopt);
-  // The reference rounds the same product to infinity: equal infinities are no difference.
-  CHECK(!first);
+  // The reference rounds the same product to infinity: no difference, but told.
+  REQUIRE(first);
+  CHECK(first->name == "down");
+  CHECK(first->is_shared);
+  CHECK(first->is_non_finite);
+  CHECK(std::isinf(first->found));
   Setting flipped;
   for (std::size_t i = 0; i < 32; ++i) flipped.inputs[2].data<float>()[i] = 1;
   for (HostTensor* one : {&flipped.inputs[0], &flipped.inputs[1]}) {
@@ -99,6 +104,33 @@ TEST_CASE("a value that is not finite is found where it appears") {
   REQUIRE(infinite);
   CHECK(infinite->name == "up");
   CHECK(infinite->is_non_finite);
+}
+
+TEST_CASE("what is no number in the unsharded run either is told before what is infinite") {
+  Setting setting;
+  setting.inputs[2].data<float>()[0] = std::numeric_limits<float>::infinity();
+  setting.inputs[2].data<float>()[7] = std::numeric_limits<float>::quiet_NaN();
+  const auto first = setting.first(std::nullopt);
+  REQUIRE(first);
+  CHECK(first->is_shared);
+  CHECK(std::isnan(first->found));
+  CHECK(first->name == "up");
+}
+
+TEST_CASE("a first value that is not finite is told as such") {
+  FirstDifference one;
+  one.name = "up";
+  one.type = {DType::f32, {8, 6}};
+  one.spec = "P('data', None)";
+  one.label = "dot";
+  one.devices = {0, 2};
+  one.elements = 8;
+  one.index = 6;
+  one.found = one.expected = std::numeric_limits<double>::quiet_NaN();
+  one.is_non_finite = one.is_shared = true;
+  CHECK(to_string(one) ==
+        "up f32[8,6]  P('data', None), made by instruction 0 (dot): 8 elements are not finite on "
+        "devices 0, 2, first at index [1,0]: nan, as in the unsharded run");
 }
 
 TEST_CASE("a first difference is told with its value and devices and elements") {
