@@ -10,8 +10,9 @@ namespace shard {
 namespace {
 
 /// Points of a tile: large enough to make the calls of kernels cheap, small enough that some slots
-/// of it are in the first-level cache.
+/// of it are in the first-level cache. One step has no slots, and long runs are fetched ahead best.
 constexpr std::int64_t tile_points = 2048;
+constexpr std::int64_t points_of_one_step = 16384;
 constexpr std::int64_t slot_alignment = 64;
 
 class FusedPlanner {
@@ -24,8 +25,9 @@ class FusedPlanner {
     const bool has_rows = form_.row_dims >= 0;
     plan_.units = has_rows ? form_.rows() : form_.columns();
     unit_points_ = has_rows ? form_.columns() : 1;
-    plan_.tile_units =
-        std::max<std::int64_t>(1, tile_points / std::max<std::int64_t>(1, unit_points_));
+    const std::int64_t points =
+        instruction_.steps.size() == 1 && !has_rows ? points_of_one_step : tile_points;
+    plan_.tile_units = std::max<std::int64_t>(1, points / std::max<std::int64_t>(1, unit_points_));
     plan_.operands = instruction_.operands.size();
     plan_.has_rows = has_rows;
     plan_.outputs = instruction_.outputs;
@@ -161,15 +163,24 @@ class FusedPlanner {
   void find_hazards() {
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
       const int output = plan_.outputs[i], step = maker_step(output);
-      // A step with several results reads other operands than the one it writes over.
-      const bool is_alone = plan_.steps[static_cast<std::size_t>(step)].results.size() == 1;
       for (std::size_t k = 0; k < instruction_.operands.size(); ++k) {
         const int operand = static_cast<int>(k);
         if (type(operand) != type(output)) continue;
-        if (last_reader(operand) > step || (!is_alone && last_reader(operand) == step))
+        const int last = last_reader(operand);
+        if (last > step || (last == step && !may_be_over(step, output, operand)))
           plan_.hazards.push_back({i, k});
       }
     }
+  }
+
+  /// The step may write this result over that operand of its own: a step with several results only
+  /// place by place.
+  bool may_be_over(int number, int result, int operand) const {
+    const TileStep& step = plan_.steps[static_cast<std::size_t>(number)];
+    if (step.results.size() == 1) return true;
+    const auto place = static_cast<std::size_t>(result - step.results.front());
+    return std::count(step.operands.begin(), step.operands.end(), operand) == 1 &&
+           place < step.operands.size() && step.operands[place] == operand;
   }
 
   bool needs_slot(int value) const {

@@ -29,14 +29,16 @@ void reduce_side_by_side(StreamsLoop streams, const StreamPlaces& places, std::i
   std::array<float*, most_streams> out = {};
   for (std::size_t j = 0; j < places.in.size(); ++j) {
     in[j] = reinterpret_cast<const float*>(places.in[j]);
-    out[j] = reinterpret_cast<float*>(places.out[j]);
+    // A single result is written once for every array, in the cache.
+    out[j] = reinterpret_cast<float*>(places.out[places.out.size() == 1 ? 0 : j]);
   }
   streams(in.data(), out.data(), static_cast<int>(places.in.size()),
           static_cast<std::size_t>(count));
 }
 
 void reduce_f32(const FloatLoops& loops, const StreamPlaces& places, std::int64_t count) {
-  if (places.in.size() <= most_streams && places.out.size() == places.in.size()) {
+  const bool has_loop = places.out.size() == places.in.size() || places.out.size() == 1;
+  if (places.in.size() <= most_streams && has_loop) {
     return reduce_side_by_side(loops.streams, places, count);
   }
   alignas(64) std::array<float, tile> sum;

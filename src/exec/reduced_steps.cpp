@@ -1,6 +1,7 @@
 #include "exec/reduced_steps.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "exec/fused_kernel.h"
@@ -9,9 +10,9 @@
 namespace shard {
 namespace {
 
-/// Tiles of the loop in a segment: its part of the sum and of one member's arrays are in the
-/// second-level cache together.
-constexpr std::int64_t segment_tiles = 4;
+/// Points of a segment, in whole tiles of the loop: its part of the sum is in the second-level
+/// cache until all members are done.
+constexpr std::int64_t segment_points = 16384;
 
 class ReducedSteps : public CollectiveWork {
  public:
@@ -20,7 +21,7 @@ class ReducedSteps : public CollectiveWork {
         width_(info(shape.operand.dtype).bytes),
         plan_(std::move(plan)),
         sum_(sum),
-        step_(plan_.tile_units * segment_tiles) {
+        step_(segment_points / plan_.tile_units * plan_.tile_units) {
     for (std::size_t i = 0; i < plan_.operands; ++i) {
       if (i != sum_) loop_bytes_ += plan_.values[i].unit_bytes;
     }
@@ -48,9 +49,12 @@ class ReducedSteps : public CollectiveWork {
     for (const int member : order) {
       const MemberPlace& place = members[static_cast<std::size_t>(member)];
       places.in.push_back(place.operand + begin * width_);
-      if (help.is_observed) places.out.push_back(place.result + begin * width_);
     }
     reduce_(places, count);
+    for (const MemberPlace& member : members) {
+      if (!help.is_observed) break;
+      std::memcpy(member.result + begin * width_, sum, static_cast<std::size_t>(count * width_));
+    }
     for (const MemberPlace& member : members) {
       const KernelCall call{member.also_read, member.also_written, help.scratch};
       const std::size_t before = help.scratch.mark();
