@@ -32,7 +32,7 @@ constexpr const char* rows = "x: \"f32[batch, length, embed]\", places: \"i32[le
 constexpr const char* places =
     "x: \"f32[batch, length, embed]\", places: \"i32[batch, length, embed]\"";
 
-constexpr std::array<DescribedLayer, 48> described_layers = {{
+constexpr std::array<DescribedLayer, 49> described_layers = {{
     {"embedding", integers, "embedding: {vocab: vocab, features: embed}"},
     {"attend", integers, "embedding: {name: table, vocab: vocab, features: embed}, attend: table"},
     {"position_embedding", activations, "position_embedding"},
@@ -73,6 +73,7 @@ constexpr std::array<DescribedLayer, 48> described_layers = {{
     {"where", conditions,
      "reshape: {of: holds, shape: [batch, length, one=1], name: mask}, where: {of: [mask, x, x]}"},
     {"einsum", activations, "einsum: {of: [x, x], equation: \"bqe,bke->bqk\"}"},
+    {"dropout", activations, "dropout: 0.1"},
     {"conv", activations, "conv: {features: mlp, window: 3, padding: same}"},
     {"pool", activations, "pool: {window: 2, strides: 2}"},
     {"manual", activations,

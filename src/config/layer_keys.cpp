@@ -70,6 +70,8 @@ constexpr std::array<KeyRow, 4> param_rows = {{
     {.name = "dtype", .kind = dtype, .help = "of the parameter"},
 }};
 
+constexpr std::array<std::string_view, 4> remat_policies = {"none", "full", "dots",
+                                                            "dots_no_batch"};
 constexpr std::array<KeyRow, 6> repeat_own_rows = {{
     {.name = "block", .kind = identifier, .help = "the block of the file that is repeated"},
     {.name = "pattern", .kind = names, .help = "blocks in turn, instead of `block`"},
@@ -83,9 +85,11 @@ constexpr std::array<KeyRow, 6> repeat_own_rows = {{
      .help = "logical axis of the stacked dim; null: not split",
      .default_value = "null"},
     {.name = "remat",
-     .kind = anything,
-     .help = "recompute instead of keeping",
-     .not_yet = "remove it: every activation is kept"},
+     .kind = word,
+     .help = "what the backward pass computes again instead of keeping it: full: all inside the "
+             "block; dots: all but products; dots_no_batch: all but products without batch dims",
+     .default_value = "none",
+     .choices = remat_policies},
 }};
 constexpr auto repeat_rows = joined_rows(repeat_own_rows, place_in_chain);
 

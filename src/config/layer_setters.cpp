@@ -34,7 +34,7 @@ void set_expression(LayerConfig& layer, const TextNode& node, Location, ReadCont
   }
 }
 
-constexpr std::array<SetterRow, 25> setters = {{
+constexpr std::array<SetterRow, 26> setters = {{
     {"name",
      [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {
        layer.name = read_identifier(node, "'name'", context.diagnostics).value_or("");
@@ -94,6 +94,10 @@ constexpr std::array<SetterRow, 25> setters = {{
     {"dim",
      [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {
        layer.dims = read_names(node, "'dim'", context.diagnostics);
+     }},
+    {"broadcast_dims",
+     [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {
+       layer.dims = read_names(node, "'broadcast_dims'", context.diagnostics);
      }},
     {"keep_dims",
      [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {

@@ -101,6 +101,14 @@ constexpr std::array<KeyRow, 1> equation = {{
 }};
 constexpr auto einsum_rows = joined_rows(equation, every_layer_rows);
 
+constexpr std::array<KeyRow, 2> dropout_own = {{
+    {.name = "rate", .kind = number, .help = "the chance to be dropped", .is_required = true},
+    {.name = "broadcast_dims",
+     .kind = dims,
+     .help = "dims along which all elements are dropped or kept together"},
+}};
+constexpr auto dropout_rows = joined_rows(dropout_own, every_layer_rows);
+
 constexpr std::array<KeyRow, 3> window_own = {{
     {.name = "window",
      .kind = integers,
@@ -168,7 +176,8 @@ constexpr std::array<KeyTable, 27> op_layers = {{
     {"einsum", "layer 'einsum'", "a product of inputs by letters", einsum_rows, "equation"},
     {"conv", "layer 'conv'", "convolution over the dims between the first and the last", conv_rows},
     {"pool", "layer 'pool'", "windows over the dims between the first and the last", pool_rows},
-    {"dropout", "layer 'dropout'", "zeros by chance", {}, "", "leave it out: nothing is dropped"},
+    {"dropout", "layer 'dropout'", "zeros by chance in training, the others scaled", dropout_rows,
+     "rate"},
 }};
 
 constexpr std::array<KeyRow, 1> over_axes = {{

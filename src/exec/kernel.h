@@ -93,6 +93,7 @@ KernelResult make_convolution(const KernelSite& site);  // window_kernels.cpp
 KernelResult make_reduce_window(const KernelSite& site);
 KernelResult make_select_and_scatter_add(const KernelSite& site);
 KernelResult make_random_bits(const KernelSite& site);  // random_kernels.cpp
+KernelResult make_dropout(const KernelSite& site);
 KernelResult make_reduce_precision(const KernelSite& site);
 KernelResult make_bitcast(const KernelSite& site);
 

@@ -81,6 +81,7 @@ constexpr std::array<KernelRow, static_cast<std::size_t>(Op::count_)> table = {{
     {Op::reduce_precision, make_reduce_precision},
     {Op::bitcast, make_bitcast},
     {Op::optimization_barrier, make_constrain},
+    {Op::dropout, make_dropout},
     {Op::reduce_sum, make_reduction},
     {Op::reduce_max, make_reduction},
     {Op::reduce_min, make_reduction},

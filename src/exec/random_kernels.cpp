@@ -38,19 +38,36 @@ class WholeNumbering {
   WholeNumbering(const Shape& local, const Shape& counts, const LocalParts& parts, int device)
       : local_(local), strides_(row_major_strides(counts)) {
     for (std::size_t d = 0; d < local.size(); ++d) {
+      if (counts[d] == 1) strides_[d] = 0;  // all elements along it are one
       first_ += parts.part(static_cast<std::int64_t>(d), device) * local[d] * strides_[d];
     }
   }
-  std::uint64_t number(std::int64_t position) const {
+
+  /// Calls `use(position, number)` for every element, in row-major order.
+  template <class Use>
+  void each(Use use) const {
+    const std::int64_t count = element_count(local_);
+    const std::int64_t columns = local_.empty() ? 1 : local_.back();
+    const std::int64_t step = local_.empty() ? 0 : strides_.back();
+    for (std::int64_t row = 0; row < count; row += columns) {
+      auto number = static_cast<std::uint64_t>(number_of(row));
+      for (std::int64_t column = 0; column < columns; ++column) {
+        use(row + column, number);
+        number += static_cast<std::uint64_t>(step);
+      }
+    }
+  }
+
+ private:
+  std::int64_t number_of(std::int64_t position) const {
     std::int64_t number = first_;
     for (std::size_t d = local_.size(); d-- > 0;) {
       number += position % local_[d] * strides_[d];
       position /= local_[d];
     }
-    return static_cast<std::uint64_t>(number);
+    return number;
   }
 
- private:
   const Shape& local_;
   std::vector<std::int64_t> strides_;
   std::int64_t first_ = 0;
@@ -81,9 +98,30 @@ KernelResult make_random_bits(const KernelSite& site) {
     to_integers(seed_dtype, call.operands[0], &seed, 1);
     const WholeNumbering numbering(shape, counts, parts, call.device);
     std::uint32_t* bits = reinterpret_cast<std::uint32_t*>(call.results[0]);
-    for (std::int64_t i = 0; i < element_count(shape); ++i) {
-      bits[i] = threefry({static_cast<std::uint32_t>(seed), stream}, numbering.number(i));
-    }
+    const std::array<std::uint32_t, 2> key = {static_cast<std::uint32_t>(seed), stream};
+    numbering.each([&](std::int64_t i, std::uint64_t number) { bits[i] = threefry(key, number); });
+  };
+}
+
+KernelResult make_dropout(const KernelSite& site) {
+  const DType dtype = site.operands[0].dtype, seed_dtype = site.operands[1].dtype;
+  const Shape shape = site.results[0].shape, counts = site.attributes.integers("counts");
+  const auto stream = static_cast<std::uint32_t>(site.attributes.integer("stream"));
+  const double rate = site.attributes.number("rate");
+  const auto count = static_cast<std::size_t>(element_count(shape));
+  const LocalParts parts(site.attributes);
+  return [=](const KernelCall& call) {
+    std::int64_t seed = 0;
+    to_integers(seed_dtype, call.operands[1], &seed, 1);
+    const std::array<std::uint32_t, 2> key = {static_cast<std::uint32_t>(seed), stream};
+    const auto least_kept = static_cast<std::uint64_t>(std::ceil(std::ldexp(rate, 32)));
+    double* numbers = call.scratch.take_array<double>(count);
+    to_doubles(dtype, call.operands[0], numbers, count);
+    WholeNumbering(shape, counts, parts, call.device)
+        .each([&](std::int64_t i, std::uint64_t number) {
+          numbers[i] = threefry(key, number) < least_kept ? 0 : numbers[i] / (1 - rate);
+        });
+    from_doubles(numbers, dtype, call.results[0], count);
   };
 }
 

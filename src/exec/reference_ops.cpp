@@ -398,6 +398,7 @@ constexpr std::array<ReferenceRow, static_cast<std::size_t>(Op::count_)> rows = 
     {Op::reduce_precision, reference::reduce_precision},
     {Op::bitcast, reference::bitcast},
     {Op::optimization_barrier, reference::optimization_barrier},
+    {Op::dropout, reference::dropout},
     {Op::reduce_sum, reduce_sum},
     {Op::reduce_max, reduce_max},
     {Op::reduce_min, reduce_min},

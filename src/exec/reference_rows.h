@@ -92,6 +92,7 @@ void reduce_window_max(const ReferenceCall& call);
 void reduce_window_min(const ReferenceCall& call);
 void select_and_scatter_add(const ReferenceCall& call);
 void optimization_barrier(const ReferenceCall& call);
+void dropout(const ReferenceCall& call);
 void reduce_precision(const ReferenceCall& call);
 void bitcast(const ReferenceCall& call);
 void random_bits(const ReferenceCall& call);

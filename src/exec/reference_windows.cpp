@@ -173,6 +173,23 @@ void bitcast(const Call& call) {
   to_doubles(to.dtype, bytes.data(), call.results[0].values.data(), call.values(0).size());
 }
 
+void dropout(const Call& call) {
+  const auto seed = static_cast<std::uint32_t>(static_cast<std::int64_t>(call.values(1)[0]));
+  const auto stream = static_cast<std::uint32_t>(call.attributes.integer("stream"));
+  const Shape& counts = call.attributes.integers("counts");
+  const double rate = call.attributes.number("rate");
+  const Shape& shape = call.shape(0);
+  for_each_index(shape, [&](const Index& index) {
+    Index counted = index;  // along a dim of count 1 all elements are one
+    for (std::size_t dim = 0; dim < counts.size(); ++dim) {
+      if (counts[dim] == 1) counted[dim] = 0;
+    }
+    const double chance = std::ldexp(random_word(seed, stream, position(counts, counted)), -32);
+    const std::size_t at = position(shape, index);
+    call.results[0].values[at] = chance < rate ? 0 : call.values(0)[at] / (1 - rate);
+  });
+}
+
 void random_bits(const Call& call) {
   const auto seed = static_cast<std::uint32_t>(static_cast<std::int64_t>(call.values(0)[0]));
   const auto stream = static_cast<std::uint32_t>(call.attributes.integer("stream"));

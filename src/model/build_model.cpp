@@ -193,18 +193,29 @@ TrainStart build_apply(Model& model, const ModelConfig& config, const BuildOptio
   model.folded = std::move(lowering.folded);
   model.parts = std::move(lowering.parts);
   TrainStart start;
-  if (config.train) start = {model.apply, std::move(lowering.losses)};
+  if (config.train) {
+    start = {model.apply, std::move(lowering.losses), std::move(lowering.remats), lowering.step,
+             !lowering.differs_in_training};
+  }
   model.dropped = remove_dead_code(model.apply);
   count_parameters(model, diagnostics);
   return start;
+}
+
+/// The same for training: with what only that does.
+TrainStart build_training(const ModelConfig& config, BuildOptions options,
+                          Diagnostics& diagnostics) {
+  options.training = true;
+  options.lists_parts = false;
+  Model trained;
+  return build_apply(trained, config, options, diagnostics);
 }
 
 /// What a step over parts of the batch starts from: the forward function of one part.
 TrainStart build_part(const ModelConfig& config, const BuildOptions& options,
                       Diagnostics& diagnostics) {
   const auto small = with_small_batch(config, diagnostics);
-  Model part;
-  return small ? build_apply(part, *small, options, diagnostics) : TrainStart{};
+  return small ? build_training(*small, options, diagnostics) : TrainStart{};
 }
 
 /// Every iteration for itself.
@@ -250,7 +261,11 @@ Model build_model(const ModelConfig& config, const BuildOptions& options) {
   if (ends)
     start = build_apply(model, config, in_parts ? written_out(options) : options, diagnostics);
   throw_if_errors(diagnostics);
-  if (in_parts) start = build_part(config, written_out(options), diagnostics);
+  if (in_parts) {
+    start = build_part(config, written_out(options), diagnostics);
+  } else if (!start.is_of_training) {
+    start = build_training(config, options, diagnostics);
+  }
   throw_if_errors(diagnostics);
   if (config.train) add_train_step(model, config, std::move(start), diagnostics);
   throw_if_errors(diagnostics);

@@ -68,8 +68,10 @@ class Activity {
 
 }  // namespace
 
-Differentiator::Differentiator(Graph& graph, const std::vector<ValueId>& wrt)
+Differentiator::Differentiator(Graph& graph, const std::vector<ValueId>& wrt,
+                               std::vector<RematRange> remats)
     : builder_(graph),
+      rematerializer_(builder_, std::move(remats)),
       active_(Activity(graph, wrt).take()),
       cotangent_(graph.values.size(), ValueId::none) {
   builder_.origin.phase = Phase::backward;
@@ -113,11 +115,13 @@ void Differentiator::walk(const std::vector<NodeId>& nodes) {
     if (std::none_of(node.results.begin(), node.results.end(), has_cotangent)) continue;
     if (std::none_of(node.operands.begin(), node.operands.end(), is_active)) continue;
     builder_.origin = {node.name, node.at, Phase::backward, node.iteration};
+    const std::size_t before = builder_.graph().region(builder_.region()).nodes.size();
     if (node.region != RegionId::none) {
       LoopDerivative(*this, *id).run();
     } else {
       step(*id);
     }
+    rematerializer_.serve(before);
   }
 }
 
@@ -156,9 +160,14 @@ void Differentiator::label_new_nodes(std::size_t first) {
 }
 
 std::vector<ValueId> differentiate(Graph& graph, ValueId scalar, const std::vector<ValueId>& wrt) {
+  return differentiate(graph, scalar, wrt, {});
+}
+
+std::vector<ValueId> differentiate(Graph& graph, ValueId scalar, const std::vector<ValueId>& wrt,
+                                   std::vector<RematRange> remats) {
   const TensorType type = graph.value(scalar).type;
   SHARD_CHECK(type.rank() == 0 && info(type.dtype).is_float, "the loss is a floating-point scalar");
-  Differentiator differentiator(graph, wrt);
+  Differentiator differentiator(graph, wrt, std::move(remats));
   const NodeId producer = graph.value(scalar).producer;
   if (producer != NodeId::none) {
     const Node& node = graph.node(producer);

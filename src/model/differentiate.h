@@ -3,13 +3,14 @@
 // what is differentiated get a cotangent; several cotangents of one value are added.
 
 #include "model/graph_builder.h"
+#include "model/remat.h"
 
 namespace shard {
 
 class Differentiator {
  public:
   /// Derivatives with respect to the graph inputs `wrt`.
-  Differentiator(Graph& graph, const std::vector<ValueId>& wrt);
+  Differentiator(Graph& graph, const std::vector<ValueId>& wrt, std::vector<RematRange> remats);
 
   /// Emits the backward nodes of `nodes`, last first, where the builder stands.
   void walk(const std::vector<NodeId>& nodes);
@@ -27,8 +28,13 @@ class Differentiator {
   void label_new_nodes(std::size_t first);
 
   GraphBuilder builder_;
+  Rematerializer rematerializer_;
   std::vector<char> active_;        ///< per forward value
   std::vector<ValueId> cotangent_;  ///< per forward value
 };
+
+/// The same as without ranges, but what these say is computed again.
+std::vector<ValueId> differentiate(Graph& graph, ValueId scalar, const std::vector<ValueId>& wrt,
+                                   std::vector<RematRange> remats);
 
 }  // namespace shard

@@ -105,12 +105,17 @@ bool take_flag(LayerConfig& layer, const KeyRow& row, const Expression& value,
   return true;
 }
 
-bool take_number(LayerConfig& layer, const KeyRow& /*row*/, const Expression& value,
+bool take_number(LayerConfig& layer, const KeyRow& row, const Expression& value,
                  const Scope& /*scope*/) {
   const bool is_minus = value.kind == Expression::Kind::unary && value.arguments.size() == 1;
   const Expression& digits = is_minus ? value.arguments.front() : value;
   if (digits.kind != Expression::Kind::number) return false;
-  layer.number = is_minus ? -digits.number : digits.number;
+  const double number = is_minus ? -digits.number : digits.number;
+  if (row.name == "value") {
+    layer.number = number;
+  } else {
+    layer.numbers.emplace_back(row.name, number);
+  }
   return true;
 }
 

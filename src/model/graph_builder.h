@@ -47,6 +47,7 @@ class GraphBuilder : public Builder {
   RegionId add_region();
   /// Appends to `region` from now on; returns the region appended to so far.
   RegionId enter(RegionId region);
+  RegionId region() const { return region_; }
 
   NodeOrigin origin;
   /// Leaves results without labels where a factor rule would have to be worked out; whoever sets

@@ -111,6 +111,8 @@ constexpr LayerKind own_kinds[] = {
     {"logsumexp", 1, 1, any_op | key_dims | key_keep_dims, true, lower_logsumexp,
      "log of the sum of exp over dims"},
     {"einsum", 1, 64, any_op, true, lower_einsum, "a product of inputs by letters"},
+    {"dropout", 1, 1, any_op | key_dims, true, lower_dropout,
+     "zeros by chance in training, the others scaled so that the mean stays"},
     {"conv", 1, 1,
      any_op | key_features | key_kernel | key_bias | key_params | key_kernel_init | key_bias_init |
          key_use_bias,
@@ -122,8 +124,8 @@ constexpr LayerKind own_kinds[] = {
 constexpr std::string_view reductions[] = {"reduce_sum", "reduce_max", "reduce_min", "reduce_prod"};
 
 // Words of the grammar whose engine comes later.
-constexpr std::array<std::string_view, 6> later_kinds = {"group_norm", "batch_norm",    "embed",
-                                                         "dropout",    "dense_general", "rotary"};
+constexpr std::array<std::string_view, 5> later_kinds = {"group_norm", "batch_norm", "embed",
+                                                         "dense_general", "rotary"};
 
 bool is_reduction(std::string_view word) {
   return std::find(std::begin(reductions), std::end(reductions), word) != std::end(reductions);

@@ -118,6 +118,7 @@ ValueId lower_sort(Lowering& lowering, LayerCall& call);
 ValueId lower_top_k(Lowering& lowering, LayerCall& call);
 ValueId lower_reduce_mean(Lowering& lowering, LayerCall& call);
 ValueId lower_logsumexp(Lowering& lowering, LayerCall& call);
+ValueId lower_dropout(Lowering& lowering, LayerCall& call);
 ValueId lower_einsum(Lowering& lowering, LayerCall& call);
 ValueId lower_conv(Lowering& lowering, LayerCall& call);
 ValueId lower_pool(Lowering& lowering, LayerCall& call);

@@ -240,6 +240,26 @@ ValueId Lowering::parameter(ParameterRequest request) {
   return value;
 }
 
+ValueId Lowering::seed() {
+  if (step == ValueId::none) step = builder.add_value({DType::i32, {}}, "", {}, builder.origin.at);
+  ValueId seed = step;
+  for (LoopFrame* frame : frames) {
+    if (frame->seed == ValueId::none) {
+      const RegionId inside = builder.enter(frame->around);
+      const Shape times = {frame->times};
+      const ValueId seeds = builder.emit(
+          Op::random_bits, {seed},
+          Attributes{{"shape", times}, {"counts", times}, {"stream", std::int64_t{0}}});
+      builder.enter(inside);
+      frame->seed = builder.add_value({DType::u32, {}}, "", {}, builder.origin.at);
+      frame->stacks.push_back(seeds);
+      frame->slices.push_back(frame->seed);
+    }
+    seed = frame->seed;
+  }
+  return seed;
+}
+
 void Lowering::add_to_loss(ValueId scalar) {
   (frames.empty() ? losses : frames.back()->losses).push_back(scalar);
 }

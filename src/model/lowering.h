@@ -14,6 +14,7 @@
 #include "model/graph_builder.h"
 #include "model/model.h"
 #include "model/placement_ask.h"
+#include "model/remat.h"
 #include "model/scope.h"
 
 namespace shard {
@@ -44,9 +45,11 @@ struct SharedTable {
 struct LoopFrame {
   std::int64_t times = 1;
   std::optional<LogicalAxis> axis;
-  std::vector<ValueId> stacks;  ///< outside
-  std::vector<ValueId> slices;  ///< inside
-  std::vector<ValueId> losses;  ///< inside: scalars that each iteration adds to the loss
+  std::vector<ValueId> stacks;       ///< outside
+  std::vector<ValueId> slices;       ///< inside
+  std::vector<ValueId> losses;       ///< inside: scalars that each iteration adds to the loss
+  RegionId around = RegionId::none;  ///< the region the loop stands in
+  ValueId seed = ValueId::none;      ///< inside: this iteration's, once something asked for it
 };
 
 /// A layer at work.
@@ -96,6 +99,9 @@ class Lowering {
   /// Makes a leaf and returns its value here (inside scanned loops: this iteration's slice).
   ValueId parameter(ParameterRequest request);
 
+  /// What random bits depend on here: the step outside of loops, in a loop also the iteration.
+  ValueId seed();
+
   /// A scalar that the training loss gets on top: of this iteration, inside a loop.
   void add_to_loss(ValueId scalar);
 
@@ -123,6 +129,10 @@ class Lowering {
   std::vector<ValueId> leaf_values;                     ///< their values as graph inputs
   std::vector<LoopFrame*> frames;                       ///< scanned loops around, outermost first
   std::vector<ValueId> losses;                          ///< scalars that layers add to the loss
+  ValueId step = ValueId::none;                         ///< the step's number, once asked for
+  bool differs_in_training = false;                     ///< some layer does more in training
+  std::vector<RematRange> remats;                       ///< what the backward pass computes again
+  int unnamed_dropouts = 0;                             ///< in expressions, so far
   ManualBody* manual = nullptr;                         ///< the manual region being built, if any
   std::unordered_map<std::string, SharedTable> tables;  ///< by the full name of their layer
   std::vector<BlockPart> parts;   ///< what named blocks have inside, if the options ask for it

@@ -1,5 +1,6 @@
 #include "model/microbatches.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "model/composer.h"
@@ -45,6 +46,7 @@ class PartsLoop {
     graph_.regions.front().nodes.clear();
     builder_.origin = {"microbatches", builder_.origin.at, Phase::forward, {}};
     take_inputs();
+    if (pass.step != ValueId::none) take_step(pass.step);
     std::vector<ValueId> sums = pass.gradients;
     sums.push_back(pass.loss);
     const std::vector<ValueId> starts = zeros_like(sums);
@@ -76,6 +78,22 @@ class PartsLoop {
       }
       input.value = outer;
     }
+  }
+
+  /// Every part draws its own bits: inside, a number drawn from the step stands for it.
+  void take_step(ValueId step) {
+    const GraphValue inner = graph_.value(step);
+    const auto is_step = [&](const GraphInput& input) { return input.value == step; };
+    const auto input = std::find_if(graph_.inputs.begin(), graph_.inputs.end(), is_step);
+    graph_.values[index_of(step)].name.clear();
+    input->value = builder_.add_value(inner.type, inner.name, inner.labels, inner.at);
+    const Shape times = {times_};
+    const ValueId drawn =
+        builder_.emit(Op::random_bits, {input->value},
+                      Attributes{{"shape", times}, {"counts", times}, {"stream", std::int64_t{0}}});
+    const std::string dtype(info(inner.type.dtype).name);
+    stacks_.push_back(builder_.emit(Op::bitcast, {drawn}, Attributes{{"dtype", dtype}}));
+    slices_.push_back(step);
   }
 
   /// [batch, ...] as [times, batch / times, ...]. Every part has a share of each device's rows.

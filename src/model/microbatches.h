@@ -16,6 +16,7 @@ struct PassValues {
   ValueId loss = ValueId::none;
   std::vector<ValueId> gradients;
   std::vector<ValueId> outputs;
+  ValueId step = ValueId::none;  ///< the input that random bits depend on, if any do
 };
 
 /// Moves all nodes of the body into a loop over `times` parts of the batch. `graph.inputs` get the

@@ -73,6 +73,8 @@ struct BuildOptions {
   /// can be seen how things go on from one to the next; -1 for none.
   int widened = -1;
   bool lists_parts = false;  ///< fills `Model::parts`
+  bool training =
+      false;  ///< the forward pass of a train step: dropout drops, elsewhere it does not
   /// The mesh, in its order: manual regions see a device's part. Empty where there is none.
   std::vector<std::pair<std::string, std::int64_t>> mesh_axes{};
 };

@@ -71,6 +71,11 @@ bool OpArguments::flag(std::string_view key) const {
   return found != layer.flags.end() && found->second;
 }
 
+double OpArguments::number(std::string_view key, double standard) const {
+  const auto found = written_under(layer.numbers, key);
+  return found == layer.numbers.end() ? standard : found->second;
+}
+
 std::string OpArguments::word(std::string_view key, std::string_view standard) const {
   const auto found = written_under(layer.words, key);
   return found == layer.words.end() ? std::string(standard) : found->second;

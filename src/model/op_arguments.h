@@ -35,6 +35,7 @@ class OpArguments {
                                                   std::int64_t standard) const;
   const std::vector<std::int64_t>* list(std::string_view key) const;
   bool flag(std::string_view key) const;
+  double number(std::string_view key, double standard) const;
   std::string word(std::string_view key, std::string_view standard) const;
   /// Nothing when it is not written, or after what `Lowering::count` reports.
   std::optional<CountConfig> count(std::string_view key) const;

@@ -18,6 +18,13 @@ constexpr std::int64_t first_written = 3;
 constexpr std::int64_t last_written = 3;
 constexpr std::int64_t least_folded = 16;
 
+KeepsNode policy_of(const LayerConfig& repeat) {
+  for (const auto& [key, word] : repeat.words) {
+    if (key == "remat") return remat_policy(word);
+  }
+  return nullptr;
+}
+
 std::vector<const BlockConfig*> blocks_of(const Lowering& lowering, const RepeatConfig& repeat) {
   std::vector<const BlockConfig*> blocks;
   for (const std::string& name : repeat.pattern) {
@@ -46,6 +53,17 @@ std::vector<Iteration> folded_iterations(int repeat, std::int64_t times, bool is
   }
   for (std::int64_t i = last; i < times; ++i) written.push_back({repeat, i, i});
   return written;
+}
+
+/// The block once; with a policy, its backward pass computes it again.
+ValueId lower_once(Lowering& lowering, const LayerCall& call, const BlockConfig& block,
+                   const std::string& path, const std::vector<ValueId>& inputs) {
+  const auto next_node = [&] { return id_at<NodeId>(lowering.builder.graph().nodes.size()); };
+  const NodeId first = next_node();
+  const ValueId result = lower_block(lowering, block, path, inputs, block.arguments);
+  const KeepsNode keeps = policy_of(call.layer);
+  if (keeps != nullptr) lowering.remats.push_back({first, next_node(), keeps});
+  return result;
 }
 
 /// Writes repeats out: all iterations, or those that stand for the others too.
@@ -107,7 +125,7 @@ class WriteOut {
         path = call_.scope.counted(word(*block));
         call_.scope.claim(path);
       }
-      inputs_.front() = lower_block(lowering_, *block, path, inputs_, block->arguments);
+      inputs_.front() = lower_once(lowering_, call_, *block, path, inputs_);
     }
   }
 
@@ -164,16 +182,15 @@ ValueId close_loop(Lowering& lowering, const LayerCall& call, const LoopFrame& f
 }
 
 /// One iteration: the block, or all blocks of a pattern in turn under the loop's own name.
-ValueId lower_body(Lowering& lowering, const std::vector<const BlockConfig*>& blocks,
-                   const std::string& path, std::vector<ValueId> inputs) {
-  if (blocks.size() == 1) {
-    return lower_block(lowering, *blocks.front(), path, inputs, blocks.front()->arguments);
-  }
+ValueId lower_body(Lowering& lowering, const LayerCall& call,
+                   const std::vector<const BlockConfig*>& blocks, const std::string& path,
+                   std::vector<ValueId> inputs) {
+  if (blocks.size() == 1) return lower_once(lowering, call, *blocks.front(), path, inputs);
   const std::vector<LayerConfig> none;
   Scope scope(path + "/", none);
   for (const BlockConfig* block : blocks) {
     const std::string name = scope.counted(word_for(block->name, lowering.config.naming));
-    inputs.front() = lower_block(lowering, *block, name, inputs, block->arguments);
+    inputs.front() = lower_once(lowering, call, *block, name, inputs);
   }
   return inputs.front();
 }
@@ -192,10 +209,10 @@ ValueId scan(Lowering& lowering, LayerCall& call, const std::vector<const BlockC
     inner.push_back(builder.add_value(value.type, "", value.labels, call.layer.at));
   }
   const RegionId region = builder.add_region();
-  LoopFrame frame{times, call.layer.repeat->axis, {}, {}, {}};
-  lowering.frames.push_back(&frame);
   const RegionId around = builder.enter(region);
-  const ValueId result = lower_body(lowering, blocks, path, inner);
+  LoopFrame frame{times, call.layer.repeat->axis, {}, {}, {}, around};
+  lowering.frames.push_back(&frame);
+  const ValueId result = lower_body(lowering, call, blocks, path, inner);
   builder.enter(around);
   lowering.frames.pop_back();
   if (result == ValueId::none) return result;
@@ -223,6 +240,12 @@ void note_no_partition_name(Lowering& lowering, const RepeatConfig& repeat) {
 
 ValueId lower_repeat(Lowering& lowering, LayerCall& call) {
   const RepeatConfig& repeat = *call.layer.repeat;
+  if (lowering.manual != nullptr && policy_of(call.layer) != nullptr) {
+    lowering.diagnostics.error("manual-remat", repeat.at,
+                               "remat cannot stand inside a manual region",
+                               "put the region inside the block that is computed again");
+    return ValueId::none;
+  }
   const auto times = lowering.count(repeat.times, call.scope);
   const std::vector<const BlockConfig*> blocks = blocks_of(lowering, repeat);
   if (!times || blocks.empty() || blocks.size() != repeat.pattern.size()) return ValueId::none;

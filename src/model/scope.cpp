@@ -25,7 +25,7 @@ struct ModuleWords {
   std::string_view linen;  ///< the class
   std::string_view nnx;    ///< an attribute of that class
 };
-constexpr std::array<ModuleWords, 11> module_words = {{
+constexpr std::array<ModuleWords, 12> module_words = {{
     {"dense", "Dense", "linear"},
     {"conv", "Conv", "conv"},
     {"embedding", "Embed", "embed"},
@@ -37,6 +37,7 @@ constexpr std::array<ModuleWords, 11> module_words = {{
     {"geglu", "GeGLU", "geglu"},
     {"mlp", "MLP", "mlp"},
     {"moe", "MoE", "moe"},
+    {"dropout", "Dropout", "dropout"},
 }};
 
 /// `DotReluDot` as an attribute of a module is called: `dot_relu_dot`.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/differentiate.h"
 #include "model/loss.h"
 #include "model/microbatches.h"
 #include "model/optimizer_state.h"
@@ -38,6 +39,8 @@ class TrainStepBuilder {
         train_(*config.train),
         diagnostics_(diagnostics),
         losses_(std::move(start.losses)),
+        remats_(std::move(start.remats)),
+        step_(start.step),
         graph_(std::move(start.forward)),
         builder_(graph_) {}
 
@@ -52,7 +55,7 @@ class TrainStepBuilder {
     add_inputs();
     const ValueId loss = add_loss(graph_, {forward_, losses_}, config_, diagnostics_);
     if (loss == ValueId::none) return;
-    PassValues pass{loss, add_gradients(loss), forward_};
+    PassValues pass{loss, add_gradients(loss), forward_, step_};
     if (train_.microbatches > 1) pass = in_parts(pass);
     name_results(pass);
     const std::vector<ValueId> next = add_updated(pass.gradients);
@@ -77,9 +80,7 @@ class TrainStepBuilder {
     for (std::size_t i = 0; i < model_.state.size(); ++i) {
       const StateLeaf& leaf = model_.state[i];
       const bool is_parameter = i >= 1 && i <= parameters_;
-      const ValueId value = is_parameter
-                                ? graph_.inputs[i - 1].value
-                                : builder_.add_value(leaf.type, leaf.path, leaf.labels, leaf.at);
+      const ValueId value = is_parameter ? graph_.inputs[i - 1].value : new_input(leaf);
       inputs.push_back(
           {value, leaf.path, leaf.role, static_cast<int>(i), leaf.placement, leaf.iteration});
     }
@@ -89,10 +90,22 @@ class TrainStepBuilder {
     graph_.inputs = std::move(inputs);
   }
 
+  /// The step may be used in the forward pass already.
+  ValueId new_input(const StateLeaf& leaf) {
+    if (leaf.role != Role::step || step_ == ValueId::none) {
+      return builder_.add_value(leaf.type, leaf.path, leaf.labels, leaf.at);
+    }
+    GraphValue& value = graph_.values[index_of(step_)];
+    SHARD_CHECK(value.type == leaf.type, "random bits depend on the step as it is counted");
+    value.name = leaf.path;
+    value.at = leaf.at;
+    return step_;
+  }
+
   std::vector<ValueId> add_gradients(ValueId loss) {
     std::vector<ValueId> wrt;
     for (std::size_t i = 1; i <= parameters_; ++i) wrt.push_back(graph_.inputs[i].value);
-    return differentiate(graph_, loss, wrt);
+    return differentiate(graph_, loss, wrt, std::move(remats_));
   }
 
   /// The pass as the body of a loop over parts of the batch.
@@ -193,6 +206,8 @@ class TrainStepBuilder {
   const TrainConfig& train_;
   Diagnostics& diagnostics_;
   std::vector<ValueId> losses_;
+  std::vector<RematRange> remats_;
+  ValueId step_;
   OptimizerState optimizer_;
   Graph graph_;
   GraphBuilder builder_;

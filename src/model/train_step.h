@@ -2,6 +2,7 @@
 // The train step: forward as in `apply`, loss, gradients, updates, the outputs asked for.
 
 #include "model/model.h"
+#include "model/remat.h"
 
 namespace shard {
 
@@ -9,6 +10,9 @@ namespace shard {
 struct TrainStart {
   Graph forward;
   std::vector<ValueId> losses;  ///< scalars
+  std::vector<RematRange> remats;
+  ValueId step = ValueId::none;  ///< the step's number, where something in `forward` uses it
+  bool is_of_training = true;    ///< false: with `BuildOptions::training` it would be another
 };
 
 /// Fills `model.state` (step, parameters, optimizer), `model.train_step`, `returns` and `dropped`

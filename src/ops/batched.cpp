@@ -45,7 +45,8 @@ void fill_front(Attributes& attributes, std::string_view key, const Shape& lead,
 
 void batched_dot(Attributes& attributes, const Shape& lead) {
   for (const std::string_view key : {"lhs_batch", "rhs_batch"}) put_in_front(attributes, key, lead);
-  for (const std::string_view key : {"lhs_contract", "rhs_contract"}) move_on(attributes, key, lead);
+  for (const std::string_view key : {"lhs_contract", "rhs_contract"})
+    move_on(attributes, key, lead);
 }
 
 void batched_dims(Attributes& attributes, const Shape& lead) { move_on(attributes, "dims", lead); }
@@ -93,8 +94,8 @@ void batched_scatter(Attributes& attributes, const Shape& lead) {
   for (const std::string_view key : {"batch_dims", "index_batch_dims"}) {
     put_in_front(attributes, key, lead);
   }
-  attributes.set("index_vector_dim", attributes.integer("index_vector_dim") +
-                                         static_cast<std::int64_t>(lead.size()));
+  attributes.set("index_vector_dim",
+                 attributes.integer("index_vector_dim") + static_cast<std::int64_t>(lead.size()));
 }
 
 void batched_gather(Attributes& attributes, const Shape& lead) {
@@ -109,9 +110,15 @@ struct BatchedRow {
   BatchedForm form;
 };
 
-/// Elementwise ops stay as they are and have no row.
-constexpr std::array<BatchedRow, 34> batched_rows = {{
+/// Each position draws for itself.
+void batched_counts(Attributes& attributes, const Shape& lead) {
+  attributes.set("counts", joined(lead, attributes.integers("counts")));
+}
+
+/// Other elementwise ops stay as they are and have no row.
+constexpr std::array<BatchedRow, 35> batched_rows = {{
     {Op::dot, batched_dot},
+    {Op::dropout, batched_counts},
     {Op::reduce_sum, batched_dims},
     {Op::reduce_max, batched_dims},
     {Op::reduce_min, batched_dims},
@@ -149,11 +156,13 @@ constexpr std::array<BatchedRow, 34> batched_rows = {{
 
 }  // namespace
 
-std::optional<Attributes> batched_attributes(Op op, const Attributes& attributes, const Shape& lead) {
-  if (def(op).is_elementwise) return attributes;
+std::optional<Attributes> batched_attributes(Op op, const Attributes& attributes,
+                                             const Shape& lead) {
   const auto row = std::find_if(batched_rows.begin(), batched_rows.end(),
                                 [&](const BatchedRow& one) { return one.op == op; });
-  if (row == batched_rows.end()) return std::nullopt;
+  if (row == batched_rows.end()) {
+    return def(op).is_elementwise ? std::optional(attributes) : std::nullopt;
+  }
   Attributes batched = attributes;
   row->form(batched, lead);
   return batched;

@@ -108,5 +108,7 @@ std::vector<ValueId> reduce_window_max_derivative(const DerivativeInput& input);
 std::vector<ValueId> reduce_window_min_derivative(const DerivativeInput& input);
 std::vector<ValueId> reduce_precision_derivative(const DerivativeInput& input);
 std::vector<ValueId> optimization_barrier_derivative(const DerivativeInput& input);
+/// The same elements of the cotangent are dropped: by the seed again, so nothing is kept for it.
+std::vector<ValueId> dropout_derivative(const DerivativeInput& input);
 
 }  // namespace shard

@@ -154,6 +154,12 @@ std::vector<ValueId> reduce_window_min_derivative(const DerivativeInput& input) 
   return window_extremum_derivative(input, false);
 }
 
+std::vector<ValueId> dropout_derivative(const DerivativeInput& input) {
+  return {
+      input.builder.emit(Op::dropout, {input.cotangents[0], input.operands[1]}, input.attributes),
+      ValueId::none};
+}
+
 std::vector<ValueId> reduce_precision_derivative(const DerivativeInput& input) {
   return {input.builder.emit(Op::reduce_precision, {input.cotangents[0]}, input.attributes)};
 }

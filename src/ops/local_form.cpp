@@ -76,6 +76,12 @@ Attributes iota_form(const LocalSite& site) {
   return local;
 }
 
+Attributes dropout_form(const LocalSite& site) {
+  Attributes local = site.attributes;
+  set_parts(local, site.result_parts[0]);
+  return local;
+}
+
 Attributes random_form(const LocalSite& site) {
   Attributes local = shape_form(site);
   set_parts(local, site.result_parts[0]);

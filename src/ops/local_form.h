@@ -53,6 +53,7 @@ Attributes dynamic_update_slice_form(const LocalSite& site);
 /// Windows over split dims have the local size; with the parts of the dims that are indexed.
 Attributes gather_form(const LocalSite& site);
 /// With the parts of all dims.
+Attributes dropout_form(const LocalSite& site);
 Attributes random_form(const LocalSite& site);
 /// The groups that the device has.
 Attributes convolution_form(const LocalSite& site);

@@ -100,6 +100,7 @@ enum class Op : std::uint8_t {
   reduce_precision,      ///< attributes exponent_bits, mantissa_bits
   bitcast,               ///< attribute dtype: the same bits as another dtype of that width
   optimization_barrier,  ///< the same value, which no pass moves across
+  dropout,  ///< (x, seed) with attributes rate, stream, counts: x / (1 - rate), or 0 by chance
   // reductions, attribute dims
   reduce_sum,
   reduce_max,

@@ -179,6 +179,9 @@ constexpr OpRows rows = {{
     flat(Op::bitcast, "bitcast", 1, bitcast_shape, "the same bits as another dtype"),
     elementwise(Op::optimization_barrier, "optimization_barrier", 1, 0, same_shape,
                 optimization_barrier_derivative, "the same value, computed where it stands"),
+    {Op::dropout, "dropout", 2, PassClass::pass_through, true, true, 100, dropout_shape,
+     pointwise_rule, dropout_derivative,
+     "(x, seed): zeros by chance, the others scaled so that the mean stays", dropout_form},
 
     reduction(Op::reduce_sum, "reduce_sum", sum_rule, reduce_sum_derivative, "sum over dims"),
     reduction(Op::reduce_max, "reduce_max", max_rule, reduce_extremum_derivative,

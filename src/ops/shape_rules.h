@@ -72,6 +72,7 @@ ShapeResult top_k_shape(std::span<const TensorType> operands, const Attributes& 
 
 // Bits.
 /// u32 of attribute `shape`, from an integer scalar.
+ShapeResult dropout_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult random_bits_shape(std::span<const TensorType> operands, const Attributes& attributes);
 /// The operand's shape in the dtype that attribute `dtype` names, which must be as wide.
 ShapeResult bitcast_shape(std::span<const TensorType> operands, const Attributes& attributes);

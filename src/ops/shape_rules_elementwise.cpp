@@ -81,11 +81,28 @@ ShapeResult select_shape(Types operands, const Attributes&) {
   return in_common_shape(operands, operands[1].dtype);
 }
 
-ShapeResult random_bits_shape(Types operands, const Attributes& attributes) {
-  const bool counts = !info(operands[0].dtype).is_float && operands[0].dtype != DType::boolean;
-  if (operands[0].rank() != 0 || !counts) {
-    return "the seed is " + to_string(operands[0]) + ", not an integer scalar";
+namespace {
+
+std::string seed_mistake(const TensorType& seed) {
+  const bool counts = !info(seed.dtype).is_float && seed.dtype != DType::boolean;
+  if (seed.rank() == 0 && counts) return "";
+  return "the seed is " + to_string(seed) + ", not an integer scalar";
+}
+
+}  // namespace
+
+ShapeResult dropout_shape(Types operands, const Attributes& attributes) {
+  if (std::string mistake = seed_mistake(operands[1]); !mistake.empty()) return mistake;
+  if (!info(operands[0].dtype).is_float) {
+    return "needs floating point, not " + dtype_word(operands[0].dtype);
   }
+  std::string mistake = length_mistake(attributes.integers("counts"), operands[0].rank(), "counts");
+  if (!mistake.empty()) return mistake;
+  return one_result(operands[0]);
+}
+
+ShapeResult random_bits_shape(Types operands, const Attributes& attributes) {
+  if (std::string mistake = seed_mistake(operands[0]); !mistake.empty()) return mistake;
   const Shape& shape = attributes.integers("shape");
   std::string mistake =
       length_mistake(attributes.integers("counts"), static_cast<int>(shape.size()), "counts");

@@ -24,6 +24,7 @@ constexpr std::array linear_rows = {
     LinearRow{Op::relu_grad, {in_second}},
     LinearRow{Op::scale, {in_first}},
     LinearRow{Op::select, {0b110}},
+    LinearRow{Op::dropout, {in_first}},
     LinearRow{Op::reduce_sum, {in_first}},
     LinearRow{Op::cumsum, {in_first}},
     LinearRow{Op::transpose, {in_first}},

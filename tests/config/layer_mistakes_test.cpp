@@ -233,22 +233,17 @@ m.yaml:18:32: error: 'c' is not a size [unknown-size]
 )");
 }
 
-TEST_CASE("layers of the grammar that come later say so") {
+TEST_CASE("keys of the grammar that come later say so") {
   CHECK(TestFiles(R"(sizes: {a: 4, b: 8}
 inputs: {x: [a, b]}
-layers:
-  - dropout: 0.1
-  - repeat: {block: B, times: 2, remat: full}
+layers: [relu]
+apply: [relu]
 )")
             .model() ==
-        R"(m.yaml:4:5: error: layer 'dropout' is not supported yet [not-yet]
-    4 |   - dropout: 0.1
-      |     ^~~~~~~
-  hint: leave it out: nothing is dropped
-m.yaml:5:34: error: 'remat' is not supported yet in layer 'repeat' [not-yet]
-    5 |   - repeat: {block: B, times: 2, remat: full}
-      |                                  ^~~~~
-  hint: remove it: every activation is kept
+        R"(m.yaml:4:1: error: 'apply' is not supported yet in a model file [not-yet]
+    4 | apply: [relu]
+      | ^~~~~
+  hint: remove it: the layers themselves are applied
 )");
 }
 

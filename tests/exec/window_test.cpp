@@ -131,6 +131,34 @@ TEST_CASE("a device draws the bits of its part of the whole array") {
   CHECK(numbers_of(part) == expected);
 }
 
+TEST_CASE("dropout drops as many as its rate says and keeps the mean") {
+  const auto attributes = [](double rate, Shape counts) {
+    return Attributes{{"rate", rate}, {"stream", std::int64_t{4}}, {"counts", std::move(counts)}};
+  };
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
+    check_row(Op::dropout, {random_tensor({dtype, {3, 50}}, 1), indices({}, {7})},
+              attributes(0.3, {3, 50}), 1);
+    check_row(Op::dropout, {random_tensor({dtype, {3, 50}}, 1), indices({}, {7})},
+              attributes(0.5, {1, 50}), 1);
+  }
+  HostTensor ones = zeros({DType::f32, {100, 100}});
+  std::fill_n(ones.data<float>(), 10000, 1.0F);
+  const std::vector<double> kept = numbers_of(
+      run_kernel(Op::dropout, {ones, indices({}, {1})}, attributes(0.25, {100, 100}))[0]);
+  const auto dropped = std::count(kept.begin(), kept.end(), 0.0);
+  CHECK(static_cast<double>(dropped) == doctest::Approx(2500).epsilon(0.05));
+  CHECK(std::count(kept.begin(), kept.end(), static_cast<double>(1 / 0.75F)) == 10000 - dropped);
+  // The bits are those of random_bits: an element is dropped where its number is small.
+  const std::vector<double> bits = numbers_of(run_kernel(
+      Op::random_bits, {indices({}, {1})},
+      {{"shape", Shape{100, 100}}, {"counts", Shape{100, 100}}, {"stream", std::int64_t{4}}})[0]);
+  for (std::size_t i = 0; i < bits.size(); ++i) REQUIRE((kept[i] == 0) == (bits[i] < 0x1p30));
+  // Rows that are dropped together.
+  const std::vector<double> rows =
+      numbers_of(run_kernel(Op::dropout, {ones, indices({}, {1})}, attributes(0.25, {100, 1}))[0]);
+  for (std::size_t i = 0; i < rows.size(); ++i) REQUIRE(rows[i] == rows[i / 100 * 100]);
+}
+
 TEST_CASE("numbers are rounded to fewer bits as the reference does") {
   for (const auto& [exponent, mantissa] :
        std::vector<std::pair<std::int64_t, std::int64_t>>{{8, 7}, {5, 10}, {4, 3}, {8, 23}}) {

@@ -110,6 +110,9 @@ std::vector<Case> further_cases() {
   const Attributes odd_windows{{"window", Dims{2, 3}},   {"strides", Dims{1, 2}},
                                {"low", Dims{1, 1}},      {"high", Dims{0, 1}},
                                {"dilation", Dims{1, 1}}, {"base_dilation", Dims{1, 1}}};
+  const auto dropped = [](Dims counts) {
+    return Attributes{{"rate", 0.5}, {"stream", std::int64_t{3}}, {"counts", std::move(counts)}};
+  };
   const Attributes all_bits{{"exponent_bits", std::int64_t{11}},
                             {"mantissa_bits", std::int64_t{52}}};
   const auto convolved = [](std::int64_t features, std::int64_t batches) {
@@ -184,6 +187,8 @@ std::vector<Case> further_cases() {
       {Op::convolution, {{4, 4, 5, 3}, {2, 3, 3, 4}}, -1, 1, convolved(1, 2)},
       {Op::optimization_barrier, {{3, 2}}, -1, 1, {}},
       {Op::reduce_precision, {{3, 2}}, -1, 1, all_bits},
+      {Op::dropout, {{3, 4}}, -1, 1, dropped({3, 4}), {integers({}, {5})}},
+      {Op::dropout, {{3, 4}}, -1, 1, dropped({3, 1}), {integers({}, {5})}},
       {Op::top_k, {{3, 4}}, -1, 1, Attributes{{"k", std::int64_t{2}}}},
   };
 }

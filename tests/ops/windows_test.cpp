@@ -98,6 +98,13 @@ TEST_CASE("bits have a shape of their own or that of the operand") {
         "counts has 1 entries for 2 dims");
   CHECK(shape(Op::random_bits, {f32({})}, attributes) ==
         "the seed is f32[], not an integer scalar");
+  const Attributes dropped{{"rate", 0.5}, {"stream", std::int64_t{0}}, {"counts", Shape{4, 1}}};
+  CHECK(shape(Op::dropout, {f32({4, 2}), seed}, dropped) == "f32[4,2]");
+  CHECK(rule(Op::dropout, {f32({4, 2}), seed}, dropped) == "([i, j],[]) -> ([i, j])");
+  CHECK(shape(Op::dropout, {seed, seed}, dropped) == "needs floating point, not i32");
+  CHECK(shape(Op::dropout, {f32({4, 2}), f32({})}, dropped) ==
+        "the seed is f32[], not an integer scalar");
+  CHECK(shape(Op::dropout, {f32({4}), seed}, dropped) == "counts has 2 entries for 1 dims");
   CHECK(shape(Op::bitcast, {f32({4})}, {{"dtype", std::string("u32")}}) == "u32[4]");
   CHECK(shape(Op::bitcast, {f32({4})}, {{"dtype", std::string("i16")}}) ==
         "f32 is not read as i16");

@@ -168,6 +168,11 @@ void add_windows(std::vector<OpCase>& cases) {
       {Op::random_bits,
        {whole({})},
        {{"shape", Shape{8, 16}}, {"counts", Shape{8, 16}}, {"stream", std::int64_t{3}}}});
+  for (const Shape& counts : {Shape{8, 16}, Shape{1, 16}, Shape{8, 1}}) {
+    cases.push_back({Op::dropout,
+                     {real({8, 16}), whole({})},
+                     {{"rate", 0.4}, {"stream", std::int64_t{7}}, {"counts", counts}}});
+  }
   cases.push_back({Op::reduce_precision,
                    {real({8, 16})},
                    {{"exponent_bits", std::int64_t{8}}, {"mantissa_bits", std::int64_t{7}}}});
