@@ -12,7 +12,7 @@ using enum ValueKind;
 constexpr std::array<std::string_view, 2> masks = {"none", "causal"};
 constexpr std::array<std::string_view, 6> activations = {"gelu", "relu",    "silu",
                                                          "tanh", "sigmoid", "square"};
-constexpr std::array<std::string_view, 2> dispatches = {"dense", "capacity"};
+constexpr std::array<std::string_view, 3> dispatches = {"dense", "capacity", "ragged"};
 
 constexpr std::array<KeyRow, 1> placed_parameters = {{
     {.name = "params", .kind = specs, .help = "placements by parameter name"},
@@ -117,7 +117,8 @@ constexpr std::array<KeyRow, 10> moe_own = {{
     {.name = "top_k", .kind = count, .help = "experts of a token", .default_value = "2"},
     {.name = "dispatch",
      .kind = word,
-     .help = "dense: each expert sees every token; capacity: room for some in each expert",
+     .help = "dense: each expert sees every token; capacity: room for some in each expert; ragged: "
+             "tokens sorted by expert, as many as there are for each",
      .default_value = "dense",
      .choices = dispatches},
     {.name = "capacity", .kind = count, .help = "room for tokens in an expert, per sequence"},

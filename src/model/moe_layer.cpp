@@ -6,6 +6,7 @@
 
 #include "model/activation.h"
 #include "model/block_builder.h"
+#include "ops/composed.h"
 
 namespace shard {
 namespace {
@@ -20,6 +21,7 @@ class Moe {
     x_ = c_.converted(input, block_.compute());
     if (!route()) return ValueId::none;
     add_balance();
+    if (dispatch() == "ragged") return block_.finish(by_groups());
     return block_.finish(has_room() ? by_room() : by_all());
   }
 
@@ -49,14 +51,15 @@ class Moe {
     return read_room();
   }
 
-  bool has_room() const { return block_.word("dispatch", "dense") == "capacity"; }
+  std::string dispatch() const { return block_.word("dispatch", "dense"); }
+  bool has_room() const { return dispatch() == "capacity"; }
 
   /// How many tokens of a sequence an expert takes.
   bool read_room() {
     const bool is_asked = block_.has("capacity") || block_.has("capacity_factor");
     if (!has_room()) {
       if (!is_asked) return true;
-      block_.fail("conflicting-keys", "moe: a capacity has no effect with dispatch: dense",
+      block_.fail("conflicting-keys", "moe: a capacity has no effect with dispatch: " + dispatch(),
                   "write dispatch: capacity");
       return false;
     }
@@ -193,6 +196,61 @@ class Moe {
                                     c_.spread(c_.converted(combine, c_.type(hidden).dtype),
                                               c_.type(hidden).shape, {rank() + 1}));
     return block_.product(weighted, down, paired({{}, {}, {rank(), rank() + 1}, {0, 1}}));
+  }
+
+  /// A stable order of the choices by expert, as positions in the list of all choices.
+  ValueId positions_by(ValueId keys) {
+    const std::array operands = {keys, c_.iota(c_.type(keys).shape, 0, DType::i32)};
+    const Attributes by_first{{"dim", std::int64_t{0}}, {"keys", std::int64_t{1}}};
+    return block_.lowering.builder.emit_all(Op::sort, operands, by_first)[1];
+  }
+
+  /// Tokens sorted by expert, one row per choice; each row by the matrix of its expert, and back.
+  ValueId by_groups() {
+    std::vector<std::int64_t> all_but_expert = leading_dims();
+    all_but_expert.push_back(rank());
+    const ValueId counts =
+        c_.reduced(Op::reduce_sum, c_.converted(is_chosen(), DType::i32), all_but_expert);
+    const std::int64_t rows = element_count(shape({choices_}));
+    const ValueId order = positions_by(c_.reshaped(chosen_, {rows}));
+    const ValueId tokens = c_.reshaped(x_, {rows / choices_.size, features_.size});
+    const ValueId token =
+        c_.two(Op::divide, order, c_.number(static_cast<double>(choices_.size), DType::i32));
+    const ValueId sent =
+        block_.value("dispatched", take(block_.lowering.builder, tokens, token, 0),
+                     "a row per choice of a token, sorted by expert", {"", features_.label});
+    const ValueId hidden = hidden_of_rows(sent, counts);
+    const ValueId down = expert_kernel("down/kernel", hidden_, features_);
+    if (hidden == ValueId::none || down == ValueId::none) return ValueId::none;
+    const ValueId made = block_.value("expert_out", grouped(hidden, down, counts),
+                                      "what the experts make of their rows", {"", features_.label});
+    return weighed(take(block_.lowering.builder, made, positions_by(order), 0));
+  }
+
+  ValueId grouped(ValueId rows, ValueId matrices, ValueId counts) {
+    return block_.lowering.emit(Op::ragged_dot, {rows, matrices, counts});
+  }
+
+  ValueId hidden_of_rows(ValueId rows, ValueId counts) {
+    const ValueId first =
+        expert_kernel(is_gated() ? "gate/kernel" : "up/kernel", features_, hidden_);
+    const ValueId second =
+        is_gated() ? expert_kernel("up/kernel", features_, hidden_) : ValueId::none;
+    if (rows == ValueId::none || first == ValueId::none) return ValueId::none;
+    const ValueId gate = grouped(rows, first, counts);
+    const ValueId up = is_gated() ? grouped(rows, second, counts) : ValueId::none;
+    if (gate == ValueId::none || (is_gated() && up == ValueId::none)) return ValueId::none;
+    return block_.value("hidden", activated(gate, up), "the hidden values of each row's expert",
+                        {"", hidden_.label});
+  }
+
+  /// [rows, d], in the order of the tokens' choices: their sum by the choices' weights.
+  ValueId weighed(ValueId rows) {
+    const ValueId of_choices = c_.reshaped(rows, shape({choices_, features_}));
+    c_.set_labels(of_choices, labels({choices_, features_}));
+    const ValueId weights = c_.spread(c_.converted(weights_, c_.type(rows).dtype),
+                                      c_.type(of_choices).shape, {rank() + 1});
+    return c_.reduced(Op::reduce_sum, c_.two(Op::multiply, of_choices, weights), {rank()});
   }
 
   /// The first choices of all tokens get their room before the second ones, in token order.

@@ -272,9 +272,10 @@ TEST_CASE("three clipped steps of a llama give the numbers JAX gave") {
 TEST_CASE("one pass of small models gives the numbers JAX gave") {
   const Recorded recorded = recorded_tensors("numerics/models.safetensors");
   if (recorded.empty()) return;
-  Score score("numerics/models.safetensors (gpt2 moe_dense moe_capacity)");
+  Score score("numerics/models.safetensors (gpt2 moe_dense moe_capacity moe_ragged)");
   for (const OnePass& pass : {gpt2(), moe("moe_dense", "dispatch: dense"),
-                              moe("moe_capacity", "dispatch: capacity, capacity: 5")}) {
+                              moe("moe_capacity", "dispatch: capacity, capacity: 5"),
+                              moe("moe_ragged", "dispatch: ragged")}) {
     CAPTURE(pass.recorded);
     score_pass(score, pass, one_device, "", recorded);
     score_pass(score, pass, pass.rules, " on 8 devices", recorded);
