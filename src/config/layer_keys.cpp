@@ -93,6 +93,16 @@ constexpr std::array<KeyRow, 6> repeat_own_rows = {{
 }};
 constexpr auto repeat_rows = joined_rows(repeat_own_rows, place_in_chain);
 
+constexpr std::array<KeyRow, 3> cond_own_rows = {{
+    {.name = "when",
+     .kind = identifier,
+     .help = "the value that decides: one truth value",
+     .is_required = true},
+    {.name = "then", .kind = identifier, .help = "the block where it holds", .is_required = true},
+    {.name = "else", .kind = identifier, .help = "the block where it does not; default: the input"},
+}};
+constexpr auto cond_rows = joined_rows(cond_own_rows, call_rows);
+
 constexpr std::array<KeyRow, 1> chain = {{
     {.name = "layers", .kind = layers, .help = "the layers inside", .is_required = true},
 }};
@@ -166,7 +176,7 @@ constexpr std::array<KeyRow, 3> op_arguments = {{
 }};
 constexpr auto generic_rows = joined_rows(every_layer_rows, op_arguments);
 
-constexpr std::array<KeyTable, 19> layers_known = {{
+constexpr std::array<KeyTable, 20> layers_known = {{
     {"dense", "layer 'dense'", "x @ kernel + bias", dense_rows, "features"},
     {"dot", "layer 'dot'", "x @ kernel, or the product of two values", dot_rows, "features"},
     {"constrain", "layer 'constrain'", "asks for a placement", placement_rows, "spec"},
@@ -174,6 +184,7 @@ constexpr std::array<KeyTable, 19> layers_known = {{
     {"let", "layer 'let'", "an expression", let_rows, "expression"},
     {"param", "layer 'param'", "a parameter of its own", param_rows},
     {"repeat", "layer 'repeat'", "a block several times", repeat_rows},
+    {"cond", "layer 'cond'", "one block or another", cond_rows},
     {"residual", "layer 'residual'", "x + chain(x)", chain_rows, "layers"},
     {"parallel", "layer 'parallel'", "the sum of layers on the same input", chain_rows, "layers"},
     {"transpose", "layer 'transpose'", "dims in another order", transpose_rows, "dims"},

@@ -241,6 +241,10 @@ class Compiler {
     begin.loop = instruction.body;
     begin.times = instruction.attributes.integer("times");
     begin.is_reverse = instruction.attributes.integer("reverse") != 0;
+    if (instruction.attributes.has("guarded")) {
+      begin.label = "cond";
+      begin.guard = places_.of(instruction.operands[slices]);
+    }
     StreamInstruction end = begin;
     end.kind = StreamInstruction::Kind::loop_end;
     const std::size_t start = made_.stream.instructions.size();

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "exec/element.h"
 #include "exec/reference_ops.h"
+#include "model/guard.h"
 
 namespace shard {
 namespace {
@@ -89,7 +90,8 @@ class Evaluator {
     }
     std::vector<Array> carried(operands.begin(),
                                operands.begin() + static_cast<std::ptrdiff_t>(carries));
-    for (std::int64_t step = 0; step < times; ++step) {
+    const bool is_left_out = is_guarded(node) && operands[guard_of(node)]->values.front() == 0;
+    for (std::int64_t step = 0; step < times && !is_left_out; ++step) {
       const std::int64_t at = node.attributes.integer("reverse") != 0 ? times - 1 - step : step;
       std::vector<Array> arguments = std::move(carried);
       for (std::size_t i = carries; i < operands.size(); ++i) {

@@ -13,7 +13,9 @@ void step_loop(DeviceState& device, const StreamInstruction& instruction) {
   const bool begins = instruction.kind == StreamInstruction::Kind::loop_begin;
   std::int64_t& iteration = device.iteration[loop];
   iteration = begins ? 0 : iteration + 1;
-  const bool goes_on = iteration < instruction.times;
+  const bool is_left_out =
+      begins && instruction.guard && *address(device, *instruction.guard) == std::byte{0};
+  const bool goes_on = !is_left_out && iteration < instruction.times;
   if (goes_on) {
     device.slice[loop] = instruction.is_reverse ? instruction.times - 1 - iteration : iteration;
   }

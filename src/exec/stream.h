@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,10 @@ struct StreamInstruction {
   int loop = -1;            ///< of loop_begin and loop_end: number of the loop
   std::int64_t times = 0;   ///< of loops
   bool is_reverse = false;  ///< of loops
-  int target = -1;          ///< begin: after the loop's end; end: the first of the body
-  int counter = -1;         ///< index into the kinds that are counted; -1: not counted
+  std::optional<Place>
+      guard{};       ///< of loop_begin: a truth value without which the body is left out
+  int target = -1;   ///< begin: after the loop's end; end: the first of the body
+  int counter = -1;  ///< index into the kinds that are counted; -1: not counted
   double flops = 0;
   double bytes = 0;
   /// The first of those that do the main body's instruction of this number; -1: another.

@@ -161,6 +161,9 @@ class LayerChecker {
     for (const LayerConfig& layer : layers) {
       std::vector<std::string> called{layer.kind};
       if (layer.repeat) called = layer.repeat->pattern;
+      if (layer.kind == "cond") {
+        for (const auto& [key, word] : layer.words) called.push_back(word);
+      }
       for (const std::string& name : called) {
         const auto block = blocks_.find(name);
         // A layer's word wins over a block's name; that clash is reported elsewhere.

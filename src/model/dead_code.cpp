@@ -2,6 +2,7 @@
 #include <unordered_set>
 
 #include "model/graph.h"
+#include "model/guard.h"
 #include "model/model.h"
 
 namespace shard {
@@ -57,6 +58,7 @@ class Liveness {
         changed |= needs(body.parameters[i]) && !needs(node.results[i]);
       }
     }
+    if (is_guarded(node)) need(body.parameters[guard_of(node)]);
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
       if (needs(body.parameters[i])) need(node.operands[i]);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/guard.h"
 #include "model/loop_derivative.h"
 #include "model/model.h"
 
@@ -48,7 +49,11 @@ class Activity {
       for (std::size_t i = 0; i < carries; ++i)
         changed |= copy(body.results[i], body.parameters[i]);
     }
-    for (std::size_t i = 0; i < node.results.size(); ++i) copy(body.results[i], node.results[i]);
+    for (std::size_t i = 0; i < node.results.size(); ++i) {
+      copy(body.results[i], node.results[i]);
+      // What comes in goes out where the body is left out.
+      if (i < carries && is_guarded(node)) copy(node.operands[i], node.results[i]);
+    }
   }
 
   void mark(ValueId id) {

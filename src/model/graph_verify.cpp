@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "model/graph.h"
+#include "model/guard.h"
 
 namespace shard {
 namespace {
@@ -116,7 +117,15 @@ class Verifier {
       same_type(body.results[i], node.results[i], i < carries ? 0 : times);
       if (i < carries) same_type(body.results[i], node.operands[i], 0);
     }
+    if (is_guarded(node)) check_guard(node);
     region(body, id);
+  }
+
+  void check_guard(const Node& node) const {
+    SHARD_CHECK(guard_of(node) < node.operands.size() && node.attributes.integer("times") == 1,
+                "a guarded loop has a condition and runs once");
+    const TensorType& type = graph_.value(node.operands[guard_of(node)]).type;
+    SHARD_CHECK(type.rank() == 0 && type.dtype == DType::boolean, "a condition is a truth value");
   }
 
   /// `outer` has the type of `inner`, with a leading dim of `times` when that is not zero.

@@ -39,6 +39,8 @@ constexpr LayerKind own_kinds[] = {
      "a parameter of its own; the running value stays"},
     {"repeat", 1, 64, key_repeat | key_name | key_of | key_out_sharding, false, lower_repeat,
      "a block several times, each on the result of the one before"},
+    {"cond", 1, 64, key_name | key_of | key_out_sharding, true, lower_cond,
+     "one block or another, as a condition says while the program runs"},
     {"residual", 1, 1, chain, true, lower_residual, "x + the layers of x"},
     {"parallel", 1, 1, chain, true, lower_parallel, "the sum of each layer of x"},
     {"convert", 1, 1, any_op, true, lower_convert, "the value in another dtype"},

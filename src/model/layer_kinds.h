@@ -81,6 +81,7 @@ ValueId lower_auto_axes(Lowering& lowering, LayerCall& call);
 ValueId lower_let(Lowering& lowering, LayerCall& call);
 ValueId lower_param(Lowering& lowering, LayerCall& call);
 ValueId lower_repeat(Lowering& lowering, LayerCall& call);
+ValueId lower_cond(Lowering& lowering, LayerCall& call);
 ValueId lower_residual(Lowering& lowering, LayerCall& call);
 ValueId lower_parallel(Lowering& lowering, LayerCall& call);
 ValueId lower_convert(Lowering& lowering, LayerCall& call);

@@ -22,6 +22,7 @@ LoopDerivative::LoopDerivative(Differentiator& owner, NodeId loop) : owner_(owne
 
 void LoopDerivative::run() {
   open_carries();
+  if (attributes_.has("guarded")) bring_in_guard();
   const RegionId around = owner_.builder().enter(backward_);
   seed_cotangents();
   const NodeOrigin origin = owner_.builder().origin;
@@ -56,6 +57,15 @@ void LoopDerivative::open_carries() {
     carry_operands_.push_back({start, add_parameter(graph().value(parameter).type, parameter)});
     primals_.push_back(operands_[i]);
   }
+}
+
+/// The backward pass is left out where the forward pass was; the condition is the first invariant.
+void LoopDerivative::bring_in_guard() {
+  const std::size_t position = carries_ + stacked_;
+  const ValueId forward = body_.parameters[position];
+  const ValueId here = add_parameter(graph().value(forward).type, forward);
+  invariant_operands_.push_back({operands_[position], here});
+  brought_in_.emplace(forward, here);
 }
 
 void LoopDerivative::seed_cotangents() {
@@ -173,12 +183,12 @@ void LoopDerivative::add_loop() {
     }
   }
   region.results = body_results_;
-  const NodeId loop = builder.add_repeat(
-      backward_, std::move(operands),
-      Attributes{{"times", times},
-                 {"carries", static_cast<std::int64_t>(carry_operands_.size())},
-                 {"stacked", static_cast<std::int64_t>(stacked_operands_.size())},
-                 {"reverse", 1 - attributes_.integer("reverse")}});
+  Attributes attributes{{"times", times},
+                        {"carries", static_cast<std::int64_t>(carry_operands_.size())},
+                        {"stacked", static_cast<std::int64_t>(stacked_operands_.size())},
+                        {"reverse", 1 - attributes_.integer("reverse")}};
+  if (attributes_.has("guarded")) attributes.set("guarded", std::int64_t{1});
+  const NodeId loop = builder.add_repeat(backward_, std::move(operands), std::move(attributes));
   for (std::size_t i = 0; i < body_results_.size(); ++i) {
     TensorType type = graph().value(body_results_[i]).type;
     std::vector<std::string> labels = graph().value(body_results_[i]).labels;

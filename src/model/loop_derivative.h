@@ -32,6 +32,7 @@ class LoopDerivative {
   Graph& graph() { return owner_.builder().graph(); }
   ValueId add_parameter(TensorType type, ValueId like);
   void open_carries();
+  void bring_in_guard();
   void seed_cotangents();
   void close_body();
   void bring_in_forward_values();

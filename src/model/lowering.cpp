@@ -212,6 +212,7 @@ ValueId Lowering::parameter(ParameterRequest request) {
     return ValueId::none;
   }
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    if ((*frame)->is_branch) continue;
     const std::optional<LogicalAxis>& axis = (*frame)->axis;
     request.type.shape.insert(request.type.shape.begin(), (*frame)->times);
     request.labels.insert(request.labels.begin(), axis ? axis->text() : std::string());
@@ -231,8 +232,10 @@ ValueId Lowering::parameter(ParameterRequest request) {
   leaf_values.push_back(value);
   leaves.push_back(std::move(leaf));
   for (LoopFrame* frame : frames) {
-    request.type.shape.erase(request.type.shape.begin());
-    request.labels.erase(request.labels.begin());
+    if (!frame->is_branch) {
+      request.type.shape.erase(request.type.shape.begin());
+      request.labels.erase(request.labels.begin());
+    }
     frame->stacks.push_back(value);
     value = builder.add_value(request.type, "", request.labels, request.at);
     frame->slices.push_back(value);
@@ -244,6 +247,11 @@ ValueId Lowering::seed() {
   if (step == ValueId::none) step = builder.add_value({DType::i32, {}}, "", {}, builder.origin.at);
   ValueId seed = step;
   for (LoopFrame* frame : frames) {
+    if (frame->seed == ValueId::none && frame->is_branch) {
+      frame->seed = builder.add_value(TensorType(type(seed)), "", {}, builder.origin.at);
+      frame->stacks.push_back(seed);
+      frame->slices.push_back(frame->seed);
+    }
     if (frame->seed == ValueId::none) {
       const RegionId inside = builder.enter(frame->around);
       const Shape times = {frame->times};

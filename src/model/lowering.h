@@ -50,6 +50,7 @@ struct LoopFrame {
   std::vector<ValueId> losses;       ///< inside: scalars that each iteration adds to the loss
   RegionId around = RegionId::none;  ///< the region the loop stands in
   ValueId seed = ValueId::none;      ///< inside: this iteration's, once something asked for it
+  bool is_branch = false;            ///< no loop but a way of a cond: its `stacks` are no stacks
 };
 
 /// A layer at work.

@@ -33,6 +33,8 @@ struct FunctionRun {
   std::optional<Timeline> timeline;         ///< of one step more, where it is asked for
 
   bool results_equal() const;
+  /// A cond leaves one of its blocks out, which the plan counts: what it says are bounds then.
+  bool may_do_less() const;
   /// Counted wire bytes of a step over each set of axes are the planned ones.
   bool bytes_equal() const;
   /// Every device's high-water mark is the planned peak.

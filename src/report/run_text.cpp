@@ -189,13 +189,16 @@ std::string verdict(const RunReport& report, const Layout& layout) {
   const bool is_compared =
       std::any_of(report.functions.begin(), report.functions.end(),
                   [](const FunctionRun& run) { return !run.differences.empty(); });
+  const bool is_bound = std::any_of(report.functions.begin(), report.functions.end(),
+                                    [](const FunctionRun& run) { return run.may_do_less(); });
   const auto word = [](bool ok) { return ok ? "equal" : "DIFFER"; };
+  const auto planned = [&](bool ok) { return ok && is_bound ? "within the plan" : word(ok); };
   return fmt::format("{}: results {}, bytes {}, memory {}\n",
                      emphasised(layout, report.is_ok() ? "run ok" : "run not ok",
                                 report.is_ok() ? "1;32" : "1;31"),
                      is_compared ? word(all(&FunctionRun::results_equal)) : "not compared",
-                     word(all(&FunctionRun::bytes_equal)),
-                     word(all(&FunctionRun::memory_equal) && all(&FunctionRun::pages_ok)));
+                     planned(all(&FunctionRun::bytes_equal)),
+                     planned(all(&FunctionRun::memory_equal) && all(&FunctionRun::pages_ok)));
 }
 
 }  // namespace

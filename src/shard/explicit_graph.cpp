@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "model/guard.h"
 #include "model/placement_ask.h"
 #include "shard/explicit_op_rows.h"
 #include "shard/is_typed.h"
@@ -321,10 +322,20 @@ class GraphTyper {
     walk(body);
     for (std::size_t k = 0; k < node.results.size(); ++k) {
       if (!type(body.results[k])) continue;
-      if (k < carries) check_carry(mesh, operands[k], *type(body.results[k]));
-      set(node.results[k], k < carries ? operands[k] : stack_of(mesh, *type(body.results[k]), node),
+      const bool starts_empty = k < carries && is_guarded(node) && is_constant(node.operands[k]);
+      if (k < carries && !starts_empty) check_carry(mesh, operands[k], *type(body.results[k]));
+      set(node.results[k],
+          starts_empty  ? *type(body.results[k])
+          : k < carries ? operands[k]
+                        : stack_of(mesh, *type(body.results[k]), node),
           region);
     }
+  }
+
+  /// Zeros in place of the other way of a cond have no type of their own.
+  bool is_constant(ValueId value) const {
+    const NodeId producer = graph_.value(value).producer;
+    return producer != NodeId::none && graph_.node(producer).op == Op::constant;
   }
 
   static ShardedType slice_of(const Mesh& mesh, const ShardedType& stack) {

@@ -11,6 +11,7 @@
 using namespace shard;
 using namespace shard::test;
 
+namespace dropout_runs {
 namespace {
 
 const char* const whole = "mesh: {data: 1}\nrules: []\n";
@@ -125,3 +126,5 @@ TEST_CASE("dropout drops nothing outside of training") {
   cluster.run();
   CHECK(numbers_of(cluster.read_output(output_at(planned.program, "y"))).count(1) == 128);
 }
+
+}  // namespace dropout_runs

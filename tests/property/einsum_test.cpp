@@ -13,6 +13,7 @@
 using namespace shard;
 using namespace shard::test;
 
+namespace einsum_runs {
 namespace {
 
 using Sizes = std::map<char, std::int64_t>;
@@ -156,3 +157,5 @@ TEST_CASE("an einsum is the sum over the letters of its equation on any mesh") {
     CHECK(run_on(one, split, inputs) == wanted);
   }
 }
+
+}  // namespace einsum_runs

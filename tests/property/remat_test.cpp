@@ -12,6 +12,7 @@
 using namespace shard;
 using namespace shard::test;
 
+namespace remat_runs {
 namespace {
 
 const char* const whole = "mesh: {data: 1}\nrules: []\n";
@@ -92,3 +93,5 @@ TEST_CASE("remat changes no bit of the gradients and needs less memory") {
     }
   }
 }
+
+}  // namespace remat_runs

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "exec/reference_ops.h"
+#include "model/guard.h"
 
 namespace shard::tests {
 namespace {
@@ -295,7 +296,8 @@ class Evaluator {
     const auto stacked = static_cast<std::size_t>(node.attributes.integer("stacked"));
     const std::int64_t times = node.attributes.integer("times");
     Arrays carry(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(carries));
-    for (std::int64_t i = 0; i < times; ++i) {
+    const bool is_left_out = is_guarded(node) && operands[guard_of(node)].data.front() == 0;
+    for (std::int64_t i = 0; i < times && !is_left_out; ++i) {
       const std::int64_t slice = node.attributes.integer("reverse") ? times - 1 - i : i;
       Arrays parameters = carry;
       for (std::size_t j = carries; j < operands.size(); ++j) {
