@@ -15,8 +15,9 @@ struct RoleRow {
   Op op;
   FusionRole role;
 };
-constexpr std::array<RoleRow, 10> role_rows = {{
+constexpr std::array<RoleRow, 11> role_rows = {{
     {Op::optimization_barrier, FusionRole::none},
+    {Op::dropout, FusionRole::none},  // its bits go by the place in the whole array
     {Op::broadcast, FusionRole::spread},
     {Op::constant, FusionRole::fill},
     {Op::iota, FusionRole::position},
