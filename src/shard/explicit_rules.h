@@ -41,6 +41,13 @@ ShardedTypes repeated(const TypingCall& call);
 ShardedTypes created(const TypingCall& call);  ///< `shape`, or one dim or a square
 ShardedTypes filled_like(const TypingCall& call);
 
+// explicit_linalg.cpp
+ShardedTypes determinant(const TypingCall& call);
+ShardedTypes qr(const TypingCall& call);
+ShardedTypes cholesky(const TypingCall& call);
+ShardedTypes inverted(const TypingCall& call);
+ShardedTypes searched(const TypingCall& call);
+
 // explicit_slices.cpp
 ShardedTypes split_in_parts(const TypingCall& call);
 ShardedTypes split_in_sections(const TypingCall& call);

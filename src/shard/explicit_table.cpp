@@ -243,7 +243,14 @@ constexpr TypingRow unsorted_rows[] = {
     {"jnp.tensordot", tensordot},
     {"jnp.vdot", flat_dot},
     {"nn.dot_product_attention", attention},
+    // dense linear algebra
+    {"lax.linalg.cholesky", cholesky},
+    {"lax.linalg.qr", qr},
+    {"jnp.linalg.cholesky", cholesky},
+    {"jnp.linalg.det", determinant},
+    {"jnp.linalg.inv", inverted},
     // look-ups
+    {"jnp.searchsorted", searched, index_element},
     {"lax.gather", gather},
     {"lax.scatter", scatter},
     {"lax.scatter_add", scatter},

@@ -36,6 +36,9 @@ constexpr Said
             {"unknown-mesh-axis",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "jnp.arange", "inputs": [], "params": {"start": 8}, "out_sharding": {"spec": ["q"]}})",
              R"(Resource axis: q of P('q',) is not found in mesh: x 2 x y 2)"},
+            {"split-dim",
+             R"({"mesh": [["x", 2], ["y", 2]], "op": "jnp.linalg.det", "inputs": [{"dtype": "float32", "shape": [4, 8, 8], "spec": ["y", "x", null]}]})",
+             R"(Input 0 to lu must be unsharded on non-batch dimensions, but got P('y', 'x', None).)"},
             {"unconstrained-without-auto",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "reshard", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": [null, null]}], "out_sharding": {"spec": ["*", "x"]}})",
              R"(a spec cannot contain `P.UNCONSTRAINED` when no mesh axis_types are `Auto`)"},
@@ -146,8 +149,8 @@ constexpr Said
             {"split-dim",
              R"({"mesh": [["x", 8]], "op": "lax.top_k", "inputs": [{"dtype": "float32", "shape": [8], "spec": ["x"]}], "params": {"k": 8}})",
              R"(operand f32[8@x] should be unsharded over the axis 0)"},
-            {"unreduced-axes",
-             R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.reduce_sum", "inputs": [{"dtype": "float32", "shape": [4, 2, 2], "spec": ["x", "y", null]}], "params": {"axes": [0]}, "out_sharding": {"spec": [null, null], "unreduced": ["y"]}})", R"(unreduced axes of out_sharding should be in operand's specs that were summed over: f32[4@x,2@y,2])"},
+            {"unreduced-axes", R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.reduce_sum", "inputs": [{"dtype": "float32", "shape": [4, 2, 2], "spec": ["x", "y", null]}], "params": {"axes": [0]}, "out_sharding": {"spec": [null, null], "unreduced": ["y"]}})",
+             R"(unreduced axes of out_sharding should be in operand's specs that were summed over: f32[4@x,2@y,2])"},
             {"contracted-differ",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.dot_general", "inputs": [{"dtype": "float32", "shape": [8, 2], "spec": ["x", "y"]}, {"dtype": "float32", "shape": [2, 8], "spec": ["x", "y"]}], "params": {"dimension_numbers": [[[1], [0]], [[], []]]}})",
              R"(dot_general requires contracting dimensions to have consistent sharding, got ('y',) and ('x',))"},
@@ -178,11 +181,11 @@ constexpr Said
             {"ambiguous-scatter",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "jnp.bincount", "inputs": [{"dtype": "int32", "shape": [8], "spec": ["x"]}], "params": {"length": 4}})",
              R"(Use `.at[...].set/add/mul/...(out_sharding=)` to say how the result of the scatter is split. Got operand=i32[4])"},
-            {"boolean-index", R"({"mesh": [["x", 2], ["y", 2]], "op": "index", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}, {"dtype": "bool", "shape": [8], "spec": [null]}], "params": {"index": [{"arg": 1}]}})",
+            {"boolean-index",
+             R"({"mesh": [["x", 2], ["y", 2]], "op": "index", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}, {"dtype": "bool", "shape": [8], "spec": [null]}], "params": {"index": [{"arg": 1}]}})",
              R"(Array boolean indices must be concrete; got bool[8])"},
             {"ambiguous-convolution",
-             R"({"mesh": [["x", 8]], "op": "lax.conv_general_dilated", "inputs": [{"dtype": "float32", "shape": [4, 8, 8], "spec": [null, null, "x"]}, {"dtype": "float32", "shape": [1, 8, 4], "spec": [null, null, null]}], "params": {"dimension_numbers": ["NWC", "WIO", "NWC"], "padding": "SAME", "window_strides": [1]}})",
-             R"(Please specify the output sharding via `out_sharding` parameter of conv_general_dilated: the kernel or the features of the input are split)"},
+             R"({"mesh": [["x", 8]], "op": "lax.conv_general_dilated", "inputs": [{"dtype": "float32", "shape": [4, 8, 8], "spec": [null, null, "x"]}, {"dtype": "float32", "shape": [1, 8, 4], "spec": [null, null, null]}], "params": {"dimension_numbers": ["NWC", "WIO", "NWC"], "padding": "SAME", "window_strides": [1]}})", R"(Please specify the output sharding via `out_sharding` parameter of conv_general_dilated: the kernel or the features of the input are split)"},
             {"no-typing-rule",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.ragged_dot", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}, {"dtype": "float32", "shape": [2, 4, 6], "spec": [null, null, null]}, {"dtype": "int32", "shape": [2], "spec": [null]}]})",
              R"(Explicit sharding inference for ragged_dot_general is not implemented: give it an out_sharding)"},
@@ -208,10 +211,10 @@ constexpr Said
              R"({"mesh": [["x", 2], ["y", 2]], "op": "cond", "inputs": [{"dtype": "bool", "shape": [8], "spec": ["x"]}, {"dtype": "float32", "shape": [8], "spec": ["x"]}], "params": {"branches": [{"args": ["c"], "results": ["d"], "steps": [{"in": ["c"], "op": "lax.neg", "out": "d"}]}, {"args": ["c"], "results": ["d"], "steps": [{"in": ["c"], "op": "lax.neg", "out": "d"}]}]}})",
              R"(Pred must be a scalar, got bool[8@x])"},
             {"mapped-dim",
-             R"({"mesh": [["x", 2], ["y", 2]], "op": "vmap", "inputs": [{"dtype": "float32", "shape": [4, 8], "spec": ["x", null]}, {"dtype": "float32", "shape": [4, 8], "spec": ["y", null]}], "params": {"body": {"args": ["a", "b"], "results": ["c"], "steps": [{"in": ["a", "b"], "op": "lax.add", "out": "c"}]}}})",
-             R"(Mapped away dimension of inputs passed to vmap should be sharded the same. Got ('x',) and ('y',))"},
+             R"({"mesh": [["x", 2], ["y", 2]], "op": "vmap", "inputs": [{"dtype": "float32", "shape": [4, 8], "spec": ["x", null]}, {"dtype": "float32", "shape": [4, 8], "spec": ["y", null]}], "params": {"body": {"args": ["a", "b"], "results": ["c"], "steps": [{"in": ["a", "b"], "op": "lax.add", "out": "c"}]}}})", R"(Mapped away dimension of inputs passed to vmap should be sharded the same. Got ('x',) and ('y',))"},
             {"mapped-dim",
-             R"({"mesh": [["x", 2], ["y", 2]], "op": "vmap", "inputs": [{"dtype": "float32", "shape": [4, 8], "spec": ["x", null]}, {"dtype": "float32", "shape": [8], "spec": ["x"]}], "params": {"body": {"args": ["a", "b"], "results": ["c"], "steps": [{"in": ["a", "b"], "op": "lax.add", "out": "c"}]}, "in_axes": [0, null]}})", R"(Unmapped values passed to vmap cannot be sharded along the mapped axes: f32[8@x])"},
+             R"({"mesh": [["x", 2], ["y", 2]], "op": "vmap", "inputs": [{"dtype": "float32", "shape": [4, 8], "spec": ["x", null]}, {"dtype": "float32", "shape": [8], "spec": ["x"]}], "params": {"body": {"args": ["a", "b"], "results": ["c"], "steps": [{"in": ["a", "b"], "op": "lax.add", "out": "c"}]}, "in_axes": [0, null]}})",
+             R"(Unmapped values passed to vmap cannot be sharded along the mapped axes: f32[8@x])"},
             {"constraint-differs",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "with_sharding_constraint", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}], "out_sharding": {"spec": []}})",
              R"(a constraint acts as an assert when all axes are Explicit: the value is float32[8@x,4], not P())"},
@@ -233,6 +236,15 @@ constexpr Said
             {"out-specs",
              R"({"mesh": [["x", 8]], "op": "shard_map", "inputs": [{"dtype": "float32", "shape": [8], "spec": ["x"]}], "params": {"body": {"args": ["a"], "results": ["b"], "steps": [{"in": ["a"], "op": "lax.exp", "out": "b"}]}, "in_specs": [{"spec": ["x"]}], "out_specs": {"spec": []}}})",
              R"(shard_map was given out_specs which require replication which can't be inferred: P())"},
+};
+
+constexpr Said said_of_linear_algebra[] = {
+    {"unknown-mesh-axis",
+     R"({"mesh": [["x", 2], ["y", 2]], "op": "jnp.searchsorted", "inputs": [{"dtype": "float32", "shape": [8], "spec": [null]}, {"dtype": "float32", "shape": [4], "spec": ["x"]}]})",
+     R"(Resource axis: x of P('x',) is not found in mesh: ().)"},
+    {"mapped-dim",
+     R"({"mesh": [["x", 2], ["y", 2]], "op": "jnp.linalg.inv", "inputs": [{"dtype": "float32", "shape": [4, 8, 8], "spec": ["y", "x", null]}]})",
+     R"(Mapped away dimension of inputs passed to vmap should be sharded the same. Got inconsistent axis specs: y vs None)"},
 };
 
 ShardedTypes types_of_question(const json& asked) {
@@ -262,4 +274,17 @@ TEST_CASE("every refusal of a type says what stands in the way") {
     }
   }
   CHECK(seen.size() == std::size(all_said));
+}
+
+TEST_CASE("inverses and searches are refused as their insides are") {
+  for (const Said& said : said_of_linear_algebra) {
+    CAPTURE(said.question);
+    try {
+      types_of_question(json::parse(said.question));
+      FAIL_CHECK("was not refused");
+    } catch (const TypingRefusal& refusal) {
+      CHECK(std::string(refusal.what()) == said.message);
+      CHECK(std::string(refusal.row().id) == said.id);
+    }
+  }
 }
