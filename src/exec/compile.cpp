@@ -85,7 +85,7 @@ class Compiler {
       } else {
         add_loop(instruction);
       }
-      if (&body == &program_.main() && start < made_.stream.instructions.size()) {
+      if (start < made_.stream.instructions.size()) {
         made_.stream.instructions[start].position = static_cast<int>(i);
       }
     }
@@ -245,8 +245,10 @@ class Compiler {
       begin.label = "cond";
       begin.guard = places_.of(instruction.operands[slices]);
     }
+    begin.body = body_;
     StreamInstruction end = begin;
     end.kind = StreamInstruction::Kind::loop_end;
+    end.body = instruction.body;
     const std::size_t start = made_.stream.instructions.size();
     const int outside = std::exchange(body_, instruction.body);
     made_.stream.instructions.push_back(std::move(begin));
@@ -256,6 +258,7 @@ class Compiler {
       add_copy(places_.slice(instruction.operands[i], instruction.body, place.bytes), place);
     }
     add_body(body);
+    const std::size_t body_end = made_.stream.instructions.size();
     for (std::size_t i = 0; i < body.results.size(); ++i) {
       const Place place = places_.of(body.results[i]);
       add_copy(place, i < carries
@@ -263,6 +266,7 @@ class Compiler {
                           : places_.slice(instruction.results[i], instruction.body, place.bytes));
     }
     made_.stream.instructions.push_back(std::move(end));
+    made_.stream.instructions[body_end].position = static_cast<int>(body.instructions.size());
     body_ = outside;
     made_.stream.instructions[start].target = static_cast<int>(made_.stream.instructions.size());
     for (std::size_t i = 0; i < carries; ++i) {

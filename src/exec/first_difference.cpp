@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -17,6 +18,7 @@
 #include "exec/shard_layout.h"
 #include "exec/site_builder.h"
 #include "exec/tolerances.h"
+#include "exec/watch_list.h"
 #include "spmd/fused_form.h"
 #include "spmd/lowering.h"
 
@@ -25,84 +27,6 @@ namespace {
 
 /// Tolerances beyond which a value differs without doubt.
 constexpr double clearly_beyond = 100;
-
-/// A buffer of the main body that holds a value of the reference as it is declared.
-struct Watched {
-  BufferId buffer = BufferId::none;
-  int instruction = 0;
-  ValueId value = ValueId::none;
-  std::size_t output = 0;  ///< of the reference with all values kept
-};
-
-/// The specs that collectives say of the buffers they read and write; buffers of partial sums.
-struct SaidOfBuffers {
-  std::map<BufferId, std::string> specs;
-  std::set<BufferId> partial;
-
-  explicit SaidOfBuffers(const Program& program) {
-    for (const Instruction& instruction : program.main().instructions) {
-      if (!instruction.collective) continue;
-      const Collective& collective = *instruction.collective;
-      const BufferId from = instruction.operands[0], to = instruction.results[0];
-      if (collective.reduction != Reduction::none) partial.insert(from);
-      if (!collective.why.from_spec.empty()) specs[from] = collective.why.from_spec;
-      if (!collective.why.to_spec.empty()) specs[to] = collective.why.to_spec;
-    }
-  }
-
-  bool allow(const Program& program, BufferId id, const Sharding& declared) const {
-    const std::string& name = program.buffer(id).name;
-    if (partial.contains(id) || name.ends_with(":partial")) return false;
-    const auto said = specs.find(id);
-    return said == specs.end() || said->second == spec_text(program.mesh, declared);
-  }
-};
-
-std::vector<Watched> watched_buffers(const Program& program, const Graph& graph,
-                                     const Graph& stored, const std::vector<Sharding>& shardings) {
-  const SaidOfBuffers said(program);
-  std::vector<Watched> watched;
-  const std::vector<Instruction>& code = program.main().instructions;
-  for (std::size_t position = 0; position < code.size(); ++position) {
-    for (const BufferId id : code[position].results) {
-      const bool is_exact = !info(program.buffer(id).type.dtype).is_float;
-      if (code[position].phase == Phase::update && !is_exact) continue;
-      const ValueId value = program.buffer(id).value;
-      if (value == ValueId::none || index_of(value) >= graph.values.size()) continue;
-      const Sharding& declared = shardings[index_of(value)];
-      if (program.buffer(id).type != spmd::local_type(stored.value(value).type, declared)) continue;
-      if (!declared.unreduced.empty() || !said.allow(program, id, declared)) continue;
-      watched.push_back({id, static_cast<int>(position), value, 0});
-    }
-  }
-  return watched;
-}
-
-/// The reference's values of what is watched; sets their `output`.
-std::vector<HostTensor> watched_values(Graph graph, const std::vector<HostTensor>& inputs,
-                                       std::vector<Watched>& watched) {
-  const std::set<ValueId> made = [&] {
-    std::set<ValueId> values(graph.body().parameters.begin(), graph.body().parameters.end());
-    for (const NodeId id : graph.body().nodes) {
-      values.insert(graph.node(id).results.begin(), graph.node(id).results.end());
-    }
-    return values;
-  }();
-  std::erase_if(watched, [&](const Watched& one) { return !made.contains(one.value); });
-  std::map<ValueId, std::size_t> output_of;
-  graph.outputs.clear();
-  graph.regions.front().results.clear();
-  for (Watched& one : watched) {
-    const auto [place, is_new] = output_of.try_emplace(one.value, graph.outputs.size());
-    one.output = place->second;
-    if (!is_new) continue;
-    GraphOutput output;
-    output.value = one.value;
-    graph.outputs.push_back(output);
-    graph.regions.front().results.push_back(one.value);
-  }
-  return run_reference(graph, inputs);
-}
 
 std::vector<double> numbers_of(DType dtype, const std::byte* bytes, std::int64_t count) {
   std::vector<double> numbers(static_cast<std::size_t>(count));
@@ -116,7 +40,8 @@ struct Found {
   std::int64_t index = -1;
   double found = 0;
   double expected = 0;
-  /// Elements that are NaN, or infinite, as the reference's are: first index and how many.
+  /// Elements that are NaN, or infinite, as the reference's are: first index
+  /// and how many.
   struct Shared {
     std::int64_t index = -1;
     std::int64_t elements = 0;
@@ -139,27 +64,38 @@ class Comparer {
         expected_(watched_values(graph, inputs, watched_)),
         tolerances_(tolerances_of(graph)),
         places_(program) {
-    const std::int64_t devices = program.mesh.device_count();
-    next_.resize(static_cast<std::size_t>(devices));
-    for (const Watched& one : watched_) {
-      layouts_.emplace_back(program.mesh, shardings[index_of(one.value)],
-                            stored.value(one.value).type.shape, graph.value(one.value).type.shape);
-      pieces_.emplace_back(static_cast<std::size_t>(devices));
-      for (std::int64_t piece = 0; piece < layouts_.back().piece_count(); ++piece) {
-        for (const int device : layouts_.back().holders(piece)) {
-          pieces_.back()[static_cast<std::size_t>(device)] = piece;
-        }
-      }
+    const auto devices = static_cast<std::size_t>(program.mesh.device_count());
+    next_.assign(devices, std::vector<Next>(program.bodies.size()));
+    std::map<BufferId, std::size_t> layout_of;
+    for (std::size_t i = 0; i < watched_.size(); ++i) {
+      Watched& one = watched_[i];
+      const auto [place, is_new] = layout_of.try_emplace(one.buffer, layouts_.size());
+      if (is_new) add_layout(one.made.first, stored);
+      one.layout = place->second;
       limits_.push_back(limit_of(one));
-      found_.emplace_back(static_cast<std::size_t>(devices));
+      found_.emplace_back(devices);
+      of_body_[{one.body, one.made.second}].push_back(i);
+    }
+    for (const Body& body : program.bodies) {
+      for (const Instruction& instruction : body.instructions) {
+        if (instruction.kind != Instruction::Kind::loop) continue;
+        outer_[instruction.body] = static_cast<int>(&body - program.bodies.data());
+      }
     }
   }
 
-  /// All instructions before `position` are done on the device, the last of them just now.
-  void look(int device, int position, const std::byte* base) {
-    std::size_t& next = next_[static_cast<std::size_t>(device)];
-    for (; next < watched_.size() && watched_[next].instruction < position; ++next) {
-      compare(next, device, base);
+  /// All instructions of the body before `position` are done on the device, the
+  /// last of them just now.
+  void look(int number, const DeviceState& device, int body, int position) {
+    Next& next = next_[static_cast<std::size_t>(number)][static_cast<std::size_t>(body)];
+    std::vector<std::int64_t> iterations = iterations_of(device, body);
+    if (iterations != next.iterations) next = {std::move(iterations), 0};
+    const auto list = of_body_.find({body, next.iterations});
+    if (list == of_body_.end()) return;
+    for (; next.number < list->second.size(); ++next.number) {
+      const std::size_t at = list->second[next.number];
+      if (watched_[at].instruction >= position) return;
+      compare(at, number, device);
     }
   }
 
@@ -207,6 +143,45 @@ class Comparer {
   }
 
  private:
+  /// How far a device is in a body: the next of those that are watched in these
+  /// iterations.
+  struct Next {
+    std::vector<std::int64_t> iterations;
+    std::size_t number = 0;
+  };
+
+  void add_layout(ValueId value, const Graph& stored) {
+    layouts_.emplace_back(program_.mesh, shardings_[index_of(value)],
+                          stored.value(value).type.shape, graph_.value(value).type.shape);
+    std::vector<std::int64_t>& pieces =
+        pieces_.emplace_back(static_cast<std::size_t>(program_.mesh.device_count()));
+    for (std::int64_t piece = 0; piece < layouts_.back().piece_count(); ++piece) {
+      for (const int device : layouts_.back().holders(piece)) {
+        pieces[static_cast<std::size_t>(device)] = piece;
+      }
+    }
+  }
+
+  /// Of the loops around a body, outermost first.
+  std::vector<std::int64_t> iterations_of(const DeviceState& device, int body) const {
+    std::vector<std::int64_t> iterations;
+    for (; body != 0; body = outer_.at(body)) {
+      iterations.push_back(device.iteration[static_cast<std::size_t>(body)]);
+    }
+    std::reverse(iterations.begin(), iterations.end());
+    return iterations;
+  }
+
+  /// Where the buffer lies right now.
+  std::int64_t offset_of(BufferId id, const DeviceState& device) const {
+    const Place place = places_.of(id);
+    std::int64_t offset = place.offset;
+    for (const Place::Move& move : place.moves) {
+      offset += move.stride * device.slice[static_cast<std::size_t>(move.loop)];
+    }
+    return offset;
+  }
+
   double limit_of(const Watched& one) const {
     const HostTensor& whole = expected_[one.output];
     double largest = 0;
@@ -214,19 +189,19 @@ class Comparer {
          numbers_of(whole.type.dtype, whole.bytes.data(), element_count(whole.type.shape))) {
       if (std::isfinite(number)) largest = std::max(largest, std::fabs(number));
     }
-    return tolerances_[index_of(one.value)] * (largest > 0 ? largest : 1);
+    return tolerances_[index_of(one.made.first)] * (largest > 0 ? largest : 1);
   }
 
-  void compare(std::size_t at, int device, const std::byte* base) {
+  void compare(std::size_t at, int number, const DeviceState& device) {
     const Watched& one = watched_[at];
     const HostTensor& whole = expected_[one.output];
     const DType dtype = whole.type.dtype;
-    const std::int64_t width = info(dtype).bytes, offset = places_.of(one.buffer).offset;
-    const ShardLayout& layout = layouts_[at];
-    const std::int64_t piece = pieces_[at][static_cast<std::size_t>(device)];
-    Found& found = found_[at][static_cast<std::size_t>(device)];
+    const std::int64_t width = info(dtype).bytes, offset = offset_of(one.buffer, device);
+    const ShardLayout& layout = layouts_[one.layout];
+    const std::int64_t piece = pieces_[one.layout][static_cast<std::size_t>(number)];
+    Found& found = found_[at][static_cast<std::size_t>(number)];
     layout.for_each_run(piece, 0, layout.piece_size(), [&](const ShardLayout::Run& run) {
-      const std::byte* local = base + offset + run.local * width;
+      const std::byte* local = device.base + offset + run.local * width;
       const std::vector<double> a = numbers_of(dtype, local, run.count);
       const std::vector<double> e =
           numbers_of(dtype, whole.bytes.data() + run.global * width, run.count);
@@ -280,11 +255,12 @@ class Comparer {
     FirstDifference told;
     told.name = program_.buffer(one.buffer).name;
     told.name = told.name.substr(0, told.name.find(":P("));
-    told.type = graph_.value(one.value).type;
-    told.spec = spec_text(program_.mesh, shardings_[index_of(one.value)]);
+    told.iterations = one.made.second;
+    told.type = graph_.value(one.made.first).type;
+    told.spec = spec_text(program_.mesh, shardings_[index_of(one.made.first)]);
     told.instruction = one.instruction;
-    const Instruction& made_by =
-        program_.main().instructions[static_cast<std::size_t>(one.instruction)];
+    const Instruction& made_by = program_.bodies[static_cast<std::size_t>(one.body)]
+                                     .instructions[static_cast<std::size_t>(one.instruction)];
     told.label = made_by.collective ? collective_label(program_.mesh, *made_by.collective)
                  : made_by.kind == Instruction::Kind::fused ? fused_name(made_by)
                                                             : std::string(def(made_by.op).name);
@@ -315,11 +291,14 @@ class Comparer {
   std::vector<HostTensor> expected_;
   std::vector<double> tolerances_;
   Places places_;
-  std::vector<ShardLayout> layouts_;               ///< by watched
-  std::vector<std::vector<std::int64_t>> pieces_;  ///< by watched and device
+  std::vector<ShardLayout> layouts_;
+  std::vector<std::vector<std::int64_t>> pieces_;  ///< by layout and device
   std::vector<double> limits_;                     ///< by watched
   std::vector<std::vector<Found>> found_;          ///< by watched and device
-  std::vector<std::size_t> next_;                  ///< by device, which alone touches it
+  std::vector<std::vector<Next>> next_;            ///< by device, which alone touches it, and body
+  /// What is watched by body and iterations of the loops around it.
+  std::map<std::pair<int, std::vector<std::int64_t>>, std::vector<std::size_t>> of_body_;
+  std::map<int, int> outer_;  ///< the body whose loop runs a body
 };
 
 std::string number_text(double number) {
@@ -336,24 +315,45 @@ std::optional<FirstDifference> first_difference(Cluster& cluster, const Graph& g
                                                 const std::vector<HostTensor>& inputs) {
   Comparer comparer(cluster.program(), graph, stored, shardings, inputs);
   for (std::size_t i = 0; i < inputs.size(); ++i) cluster.write_input(i, inputs[i]);
-  cluster.run_observed([&](int device, int position, const std::byte* base) {
-    comparer.look(device, position, base);
+  cluster.run_observed([&](int number, const DeviceState& device, int body, int position) {
+    comparer.look(number, device, body, position);
   });
   comparer.hear(cluster.gather(comparer.told(cluster.devices())));
   return comparer.first();
 }
 
-Bytes first_difference_bytes(const Graph& graph) {
-  // Of each value the double it is computed in and what is kept of it.
-  Bytes bytes = reference_bytes(graph);
-  for (const NodeId id : graph.body().nodes) {
-    for (const ValueId value : graph.node(id).results) {
+namespace {
+
+/// Of each value of a region the double it is computed in and what is kept of
+/// it.
+std::int64_t kept_bytes(const Graph& graph, const Region& region) {
+  std::int64_t bytes = 0;
+  for (const NodeId id : region.nodes) {
+    const Node& node = graph.node(id);
+    if (node.region != RegionId::none) {
+      bytes += node.attributes.integer("times") * kept_bytes(graph, graph.region(node.region));
+    }
+    for (const ValueId value : node.results) {
       const TensorType& type = graph.value(value).type;
-      bytes += bytes_of(type) +
-               Bytes(element_count(type.shape) * static_cast<std::int64_t>(sizeof(double)));
+      bytes += bytes_of(type).count() +
+               element_count(type.shape) * static_cast<std::int64_t>(sizeof(double));
     }
   }
   return bytes;
+}
+
+std::string iteration_text(const std::vector<std::int64_t>& iterations) {
+  std::string text;
+  for (const std::int64_t one : iterations) {
+    text += (text.empty() ? "" : ", ") + std::to_string(one);
+  }
+  return text.empty() ? "" : " in iteration " + text;
+}
+
+}  // namespace
+
+Bytes first_difference_bytes(const Graph& graph) {
+  return reference_bytes(graph) + Bytes(kept_bytes(graph, graph.body()));
 }
 
 std::string to_string(const FirstDifference& difference) {
@@ -375,9 +375,10 @@ std::string to_string(const FirstDifference& difference) {
   } else {
     found += ", expected " + number_text(difference.expected);
   }
-  return difference.name + " " + to_string(difference.type) + "  " + difference.spec +
-         ", made by instruction " + std::to_string(difference.instruction) + " (" +
-         difference.label + "): " + with_commas(difference.elements) + what + " on device" +
+  return difference.name + iteration_text(difference.iterations) + " " +
+         to_string(difference.type) + "  " + difference.spec + ", made by instruction " +
+         std::to_string(difference.instruction) + " (" + difference.label +
+         "): " + with_commas(difference.elements) + what + " on device" +
          (difference.devices.size() == 1 ? " " : "s ") + devices + ", first at index " + found;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Where a run leaves the unsharded reference: the first value, in the order of the program, that
-// differs.
+// differs; of a value in a loop's body with its iteration.
 //
 // The step is done once more while every device's part of every value is compared as soon as it is
 // written, before its place is used again. Partial sums and copies in another sharding are left
@@ -20,15 +20,16 @@
 namespace shard {
 
 struct FirstDifference {
-  std::string name;           ///< of the value: `DotReluDot_0/W2`
-  TensorType type;            ///< whole
-  std::string spec;           ///< how it is split
-  int instruction = 0;        ///< of the main body, counted from 0
-  std::string label;          ///< `dot`, `all_reduce model`
-  std::vector<int> devices;   ///< whose parts differ
-  std::int64_t elements = 0;  ///< that differ, of all parts together
-  std::int64_t index = 0;     ///< row-major in the whole, of the first on the first of the devices
-  double found = 0;           ///< there
+  std::string name;                      ///< of the value: `DotReluDot_0/W2`
+  TensorType type;                       ///< whole
+  std::string spec;                      ///< how it is split
+  std::vector<std::int64_t> iterations;  ///< of the loops around it, outermost first, from 0
+  int instruction = 0;                   ///< of its body, counted from 0
+  std::string label;                     ///< `dot`, `all_reduce model`
+  std::vector<int> devices;              ///< whose parts differ
+  std::int64_t elements = 0;             ///< that differ, of all parts together
+  std::int64_t index = 0;  ///< row-major in the whole, of the first on the first of the devices
+  double found = 0;        ///< there
   double expected = 0;
   bool is_non_finite = false;  ///< NaN or infinite where the reference is finite
   bool is_shared = false;      ///< no difference: the reference is not finite there either

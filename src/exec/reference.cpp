@@ -19,7 +19,8 @@ DoubleArray zero_array(const TensorType& type) {
   return {type, std::vector<double>(static_cast<std::size_t>(element_count(type.shape)), 0.0)};
 }
 
-/// How often each value is used in a region; a value is dropped after its last use.
+/// How often each value is used in a region; a value is dropped after its last
+/// use.
 std::unordered_map<ValueId, int> use_counts(const Graph& graph, const Region& region) {
   std::unordered_map<ValueId, int> uses;
   for (const NodeId id : region.nodes) {
@@ -31,7 +32,8 @@ std::unordered_map<ValueId, int> use_counts(const Graph& graph, const Region& re
 
 class Evaluator {
  public:
-  explicit Evaluator(const Graph& graph) : graph_(graph) {}
+  explicit Evaluator(const Graph& graph, const ReferenceWatch& watch)
+      : graph_(graph), watch_(watch) {}
 
   std::vector<Array> run(const Region& region, std::vector<Array> arguments) {
     std::unordered_map<ValueId, int> uses = use_counts(graph_, region);
@@ -40,6 +42,9 @@ class Evaluator {
       if (uses[id] > 0) values[id] = std::move(array);
     };
     for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (watch_ && iterations_.empty()) {
+        watch_(region.parameters[i], iterations_, arguments[i]->values);
+      }
       keep(region.parameters[i], std::move(arguments[i]));
     }
     arguments.clear();
@@ -58,6 +63,7 @@ class Evaluator {
                                        ? evaluate_node(node, operands)
                                        : evaluate_repeat(node, std::move(operands));
       for (std::size_t i = 0; i < results.size(); ++i) {
+        if (watch_) watch_(node.results[i], iterations_, results[i]->values);
         keep(node.results[i], std::move(results[i]));
       }
     }
@@ -98,7 +104,9 @@ class Evaluator {
         const TensorType& type = graph_.value(body.parameters[i]).type;
         arguments.push_back(i < slices ? slice(*operands[i], type, at) : operands[i]);
       }
+      iterations_.push_back(step);
       std::vector<Array> results = run(body, std::move(arguments));
+      iterations_.pop_back();
       for (std::size_t i = carries; i < results.size(); ++i) {
         const std::vector<double>& from = results[i]->values;
         std::copy(
@@ -122,10 +130,12 @@ class Evaluator {
   }
 
   const Graph& graph_;
+  const ReferenceWatch& watch_;
+  std::vector<std::int64_t> iterations_;  ///< of the loops that run
 };
 
-/// The same walk with sizes instead of numbers: the most bytes alive inside a region beside its
-/// arguments.
+/// The same walk with sizes instead of numbers: the most bytes alive inside a
+/// region beside its arguments.
 class Weigher {
  public:
   explicit Weigher(const Graph& graph) : graph_(graph) {}
@@ -162,9 +172,7 @@ class Weigher {
   const Graph& graph_;
 };
 
-}  // namespace
-
-std::vector<HostTensor> run_reference(const Graph& graph, const std::vector<HostTensor>& inputs) {
+std::vector<Array> arguments_of(const Graph& graph, const std::vector<HostTensor>& inputs) {
   SHARD_CHECK(inputs.size() == graph.inputs.size(), "the reference gets one array per input");
   std::vector<Array> arguments;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -174,13 +182,26 @@ std::vector<HostTensor> run_reference(const Graph& graph, const std::vector<Host
     to_doubles(type.dtype, inputs[i].bytes.data(), array.values.data(), array.values.size());
     arguments.push_back(std::make_shared<const DoubleArray>(std::move(array)));
   }
+  return arguments;
+}
+
+}  // namespace
+
+std::vector<HostTensor> run_reference(const Graph& graph, const std::vector<HostTensor>& inputs) {
   std::vector<HostTensor> outputs;
-  for (const Array& array : Evaluator(graph).run(graph.body(), std::move(arguments))) {
+  const ReferenceWatch nobody;
+  for (const Array& array :
+       Evaluator(graph, nobody).run(graph.body(), arguments_of(graph, inputs))) {
     outputs.push_back(zeros(array->type));
     from_doubles(array->values.data(), array->type.dtype, outputs.back().bytes.data(),
                  array->values.size());
   }
   return outputs;
+}
+
+void watch_reference(const Graph& graph, const std::vector<HostTensor>& inputs,
+                     const ReferenceWatch& watch) {
+  Evaluator(graph, watch).run(graph.body(), arguments_of(graph, inputs));
 }
 
 Bytes reference_bytes(const Graph& graph) {

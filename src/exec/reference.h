@@ -3,6 +3,8 @@
 // precision, sharing no kernel, no plan and no collective with the executor. Slow on purpose and
 // easy to check by eye.
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/host_tensor.h"
@@ -13,6 +15,14 @@ namespace shard {
 /// Evaluates `graph` on whole arrays, one per graph input; returns one array per graph output,
 /// rounded once to its dtype. Region bodies run `times` times.
 std::vector<HostTensor> run_reference(const Graph& graph, const std::vector<HostTensor>& inputs);
+
+/// Called with every value as it is made, the inputs first: the iteration of each loop around it,
+/// outermost first, counted as the loops run; its numbers, before they are rounded to its dtype.
+using ReferenceWatch =
+    std::function<void(ValueId value, const std::vector<std::int64_t>& iterations,
+                       const std::vector<double>& numbers)>;
+void watch_reference(const Graph& graph, const std::vector<HostTensor>& inputs,
+                     const ReferenceWatch& watch);
 
 /// Bytes the reference needs for `graph` (values are freed after their last use); for refusing
 /// before allocating.

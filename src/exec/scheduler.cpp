@@ -224,7 +224,7 @@ void Scheduler::advance(Worker& worker, int number) {
     const StreamInstruction& instruction = code[static_cast<std::size_t>(device.counter)];
     worker.whereabouts->at(number, device.counter);
     if (observer_ && instruction.position >= 0) {
-      observer_(number, instruction.position, device.base);
+      observer_(number, device, instruction.body, instruction.position);
     }
     if (fault_ && fault_->fault().device == number) {
       const Course course = meet_fault(worker, number, instruction);
@@ -241,7 +241,7 @@ void Scheduler::advance(Worker& worker, int number) {
       step_loop(device, instruction);
     }
   }
-  if (observer_) observer_(number, device.stream->positions, device.base);
+  if (observer_) observer_(number, device, 0, device.stream->positions);
   leave(1);
 }
 

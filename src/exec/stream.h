@@ -43,10 +43,10 @@ struct StreamInstruction {
   int counter = -1;  ///< index into the kinds that are counted; -1: not counted
   double flops = 0;
   double bytes = 0;
-  /// The first of those that do the main body's instruction of this number; -1: another.
+  /// The first of those that do its body's instruction of this number; -1: another.
   int position = -1;
-  int body = 0;                    ///< of the program; loops have the number of their body
-  int index = -1;                  ///< of the program's instruction in its body; -1: none says it
+  int body = 0;    ///< of the program that it stands in; loops have the number of their body
+  int index = -1;  ///< of the program's instruction in its body; -1: none says it
   std::int64_t element_bytes = 1;  ///< of the first result
   std::string label;               ///< `dot`, `all_reduce model`: for messages
 };

@@ -138,6 +138,7 @@ Json first_json(const FunctionRun& run) {
           {"dtype", info(first.type.dtype).name},
           {"shape", first.type.shape},
           {"spec", first.spec},
+          {"iterations", first.iterations},
           {"instruction", first.instruction},
           {"label", first.label},
           {"devices", first.devices},

@@ -154,3 +154,49 @@ TEST_CASE("a first difference is told with its value and devices and elements") 
         "up f32[8,6]  P('data', None), made by instruction 4 (dot): 1,200 elements differ on "
         "devices 0, 1, 2, 3, 4, 5, 6, 7 and 2 more, first at index [1,1]: 3.5, expected 0.25");
 }
+
+TEST_CASE("in a loop the first difference is told with its iteration") {
+  const char* const looped = R"(name: looped
+sizes: {batch: 8, embed: 4, hidden: 6}
+inputs: {x: [batch, embed]}
+blocks:
+  Two:
+    - dense: {name: up, features: hidden, use_bias: false, kernel: [embed, hidden]}
+    - relu
+    - dense: {name: down, features: embed, use_bias: false, kernel: [hidden, embed]}
+layers:
+  - repeat: {block: Two, times: 3, scan: true}
+)";
+  Setting setting;
+  setting.plan = plan_texts(looped, rules_text, false);
+  setting.inputs.clear();
+  for (const ProgramInput& input : setting.plan.program.inputs) {
+    setting.inputs.push_back(random_tensor(input.global, setting.inputs.size() + 1));
+  }
+  CHECK(!setting.first(std::nullopt));
+  std::vector<std::vector<std::int64_t>> iterations;
+  for (std::int64_t at = 0; at < 3; ++at) {
+    const auto first = setting.first(fault_at(FaultKind::drop_collective, 1, at));
+    REQUIRE(first);
+    CHECK(first->name.ends_with("down"));
+    CHECK(first->label == "all_reduce model");
+    CHECK(first->devices == std::vector<int>{0, 1});
+    iterations.push_back(first->iterations);
+  }
+  CHECK(iterations == std::vector<std::vector<std::int64_t>>{{0}, {1}, {2}});
+}
+
+TEST_CASE("a difference in a loop says in which iteration") {
+  FirstDifference one;
+  one.name = "down";
+  one.iterations = {2, 0};
+  one.type = {DType::f32, {2}};
+  one.spec = "P()";
+  one.label = "dot";
+  one.devices = {1};
+  one.elements = 1;
+  one.found = 1;
+  CHECK(to_string(one) ==
+        "down in iteration 2, 0 f32[2]  P(), made by instruction 0 (dot): 1 element differs on "
+        "device 1, first at index [0]: 1, expected 0");
+}

@@ -202,8 +202,9 @@ TEST_CASE("whoever looks on sees the sum that an update at once does not store")
   REQUIRE(reduce.kind == Instruction::Kind::collective);
   const std::int64_t offset = program.buffer(reduce.results[0]).offset.count();
   std::vector<float> seen;
-  cluster.run_observed([&](int device, int position, const std::byte* base) {
-    if (device != 1 || position != 2) return;
+  cluster.run_observed([&](int number, const DeviceState& device, int body, int position) {
+    if (number != 1 || body != 0 || position != 2) return;
+    const std::byte* const base = device.base;
     const float* sum = reinterpret_cast<const float*>(base + offset);
     seen.assign(sum, sum + 3);
   });
