@@ -126,7 +126,7 @@ TEST_CASE("Shardy's texts name the mesh or write it out") {
   CHECK(
       sdy_mesh_line(Mesh({{MeshAxis("a"), 2, {}}}), "@other") ==
       R"(sdy.mesh @other = <["a"=2]> {stablehlo.mesh = {axes = [{name = "a", size = 2 : i64}]}})");
-  CHECK(sdy_sharding(mesh_xyz, split({{z}, {}})) == R"(#sdy.sharding<@mesh_xyz, [{"z"}, {}]>)");
+  CHECK(sdy_sharding(mesh_xyz, split({{z}, {}})) == R"(#sdy.sharding<@mesh, [{"z"}, {}]>)");
   CHECK(sdy_sharding(mesh_xyz, split({}), "") ==
         R"(#sdy.sharding<mesh<["x"=2, "y"=3, "z"=4]>, []>)");
 }
