@@ -22,7 +22,7 @@ Plan plan_of(const ModelConfig& model, const RulesConfig& rules, bool fold) {
   Plan plan;
   plan.rules = rules;
   plan.mesh = make_mesh(rules);
-  plan_functions(plan, model, rules, fold, StageDump(Options{}));
+  plan_functions(plan, model, rules, fold, Fusion::on, StageDump(Options{}));
   plan.findings = find_all(plan.model, plan.main().sharded, plan.main().program, rules);
   return plan;
 }
