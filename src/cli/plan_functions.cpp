@@ -122,7 +122,7 @@ std::optional<PlannedFunction> plan_folded(Graph folded, std::vector<Graph> wide
   auto figures = unfolded(planned, wide, programs, folds);
   if (!figures) return std::nullopt;
   planned.collectives = count_collectives(planned.program);
-  planned.merged = std::move(figures->merged);
+  planned.merged = figures->merged();
   if (fusion == Fusion::on) {
     planned.program = fused(std::move(planned.program));
     for (Program& program : programs) program = fused(std::move(program));
@@ -130,9 +130,10 @@ std::optional<PlannedFunction> plan_folded(Graph folded, std::vector<Graph> wide
     if (!figures) return std::nullopt;
   }
   log_program(planned.program, planned.sharded.graph.nodes.size());
-  planned.program.memory = std::move(figures->memory);
+  planned.program.memory = figures->memory();
+  std::vector<std::string> names = figures->buffer_names();
   for (std::size_t i = 0; i < planned.program.buffers.size(); ++i)
-    planned.program.buffers[i].name = std::move(figures->buffer_names[i]);
+    planned.program.buffers[i].name = std::move(names[i]);
   return planned;
 }
 

@@ -131,18 +131,31 @@ std::vector<MergeCount> merged_in(const WrittenOut& whole) {
 
 }  // namespace
 
+struct Unfolded::Parts {
+  std::vector<spmd::FoldFacts> facts;  // what `whole` points into
+  spmd::WrittenOut whole;
+};
+
+MemoryPlan Unfolded::memory() const { return plan_of(parts_->whole); }
+
+std::vector<MergeCount> Unfolded::merged() const { return merged_in(parts_->whole); }
+
+std::vector<std::string> Unfolded::buffer_names() const {
+  std::vector<std::string> names;
+  for (const spmd::LongBuffer& buffer : parts_->whole.buffers) names.push_back(buffer.name);
+  return names;
+}
+
 std::optional<Unfolded> unfold(const FoldedFunction& folded,
                                std::span<const FoldedFunction> widened,
                                std::span<const Iteration> folds) {
-  std::vector<spmd::FoldFacts> facts;
-  facts.push_back(spmd::fold_facts(folded));
-  for (const FoldedFunction& wide : widened) facts.push_back(spmd::fold_facts(wide));
-  const auto whole = spmd::write_out(facts, folds);
+  auto parts = std::make_shared<Unfolded::Parts>();
+  parts->facts.push_back(spmd::fold_facts(folded));
+  for (const FoldedFunction& wide : widened) parts->facts.push_back(spmd::fold_facts(wide));
+  auto whole = spmd::write_out(parts->facts, folds);
   if (!whole) return std::nullopt;
-  Unfolded unfolded{plan_of(*whole), merged_in(*whole), {}};
-  for (const spmd::LongBuffer& buffer : whole->buffers)
-    unfolded.buffer_names.push_back(buffer.name);
-  return unfolded;
+  parts->whole = std::move(*whole);
+  return Unfolded(std::move(parts));
 }
 
 }  // namespace shard

@@ -9,9 +9,11 @@
 // instructions follow; these are packed and merged as those of any program are, which is quick,
 // because nothing has to be sharded, lowered or named again.
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "spmd/partition.h"
@@ -25,10 +27,23 @@ struct FoldedFunction {
   const Program& program;
 };
 
-struct Unfolded {
-  MemoryPlan memory;  ///< positions are those of the folded program; with instances
-  std::vector<MergeCount> merged;
-  std::vector<std::string> buffer_names;  ///< of the folded program, with ranges where they belong
+/// The program written out. Each figure is worked out when it is asked for; the programs and graphs
+/// that it was made from must stay as they are until then.
+class Unfolded {
+ public:
+  MemoryPlan memory() const;  ///< positions are those of the folded program; with instances
+  std::vector<MergeCount> merged() const;
+  /// Of the folded program, with ranges where they belong.
+  std::vector<std::string> buffer_names() const;
+
+ private:
+  struct Parts;
+  explicit Unfolded(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+  friend std::optional<Unfolded> unfold(const FoldedFunction& folded,
+                                        std::span<const FoldedFunction> widened,
+                                        std::span<const Iteration> folds);
+
+  std::shared_ptr<const Parts> parts_;
 };
 
 /// `widened` has, for each of the iterations `folds` that stand for several, the function with that
