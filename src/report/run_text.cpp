@@ -186,18 +186,22 @@ std::string verdict(const RunReport& report, const Layout& layout) {
     return std::all_of(report.functions.begin(), report.functions.end(),
                        [&](const FunctionRun& run) { return (run.*claim)(); });
   };
-  const bool is_compared =
-      std::any_of(report.functions.begin(), report.functions.end(),
-                  [](const FunctionRun& run) { return !run.differences.empty(); });
+  const auto compared =
+      std::count_if(report.functions.begin(), report.functions.end(),
+                    [](const FunctionRun& run) { return !run.differences.empty(); });
+  const bool is_equal = all(&FunctionRun::results_equal);
   const bool is_bound = std::any_of(report.functions.begin(), report.functions.end(),
                                     [](const FunctionRun& run) { return run.may_do_less(); });
   const auto word = [](bool ok) { return ok ? "equal" : "DIFFER"; };
   const auto planned = [&](bool ok) { return ok && is_bound ? "within the plan" : word(ok); };
+  const bool is_partly = is_equal && compared < std::ssize(report.functions);
+  const std::string results =
+      compared == 0 ? "not compared"
+                    : std::string(word(is_equal)) + (is_partly ? " where compared" : "");
   return fmt::format("{}: results {}, bytes {}, memory {}\n",
                      emphasised(layout, report.is_ok() ? "run ok" : "run not ok",
                                 report.is_ok() ? "1;32" : "1;31"),
-                     is_compared ? word(all(&FunctionRun::results_equal)) : "not compared",
-                     planned(all(&FunctionRun::bytes_equal)),
+                     results, planned(all(&FunctionRun::bytes_equal)),
                      planned(all(&FunctionRun::memory_equal) && all(&FunctionRun::pages_ok)));
 }
 

@@ -42,6 +42,16 @@ FunctionRun good_run(const PlannedFunction& function) {
   return run;
 }
 
+RunReport report_of(Plan& plan, const PlannedFunction& function) {
+  plan.model.name = "tiny";
+  plan.mesh = function.program.mesh;
+  RunReport report;
+  report.plan = &plan;
+  report.workers = 2;
+  report.functions = {good_run(function)};
+  return report;
+}
+
 }  // namespace
 
 TEST_CASE("a run that is as planned is ok") {
@@ -106,30 +116,39 @@ TEST_CASE("a result beyond its tolerance or not finite is a difference and the w
 TEST_CASE("the report of a run on several hosts says how they talk") {
   const PlannedFunction function = two_devices();
   Plan plan;
-  plan.model.name = "tiny";
-  plan.mesh = function.program.mesh;
-  RunReport report;
-  report.plan = &plan;
+  RunReport report = report_of(plan, function);
   report.workers = 4;
   report.collectives = {CollectiveAlgorithm::hierarchical, 2};
   report.network = "Open MPI 4.1.4";
-  report.functions = {good_run(function)};
   const std::string text = run_text(report, Layout{});
   CHECK(text.substr(0, text.find('\n')) ==
         "tiny on 2 virtual devices (data 2), 4 workers on 2 hosts by Open MPI 4.1.4, seed 0   "
         "semantics jax 0.10.2, flax 0.12.8");
 }
 
+TEST_CASE("the report of a run without memory for the unsharded one says what was missing") {
+  const PlannedFunction function = two_devices();
+  Plan plan;
+  RunReport report = report_of(plan, function);
+  report.functions[0].differences.clear();
+  report.functions[0].why_not_compared =
+      "the unsharded run needs 3.0 GiB, and 1.0 GiB are available";
+  const std::string text = run_text(report, Layout{});
+  CAPTURE(text);
+  CHECK(text.find("train step  not compared: the unsharded run needs 3.0 GiB, and 1.0 GiB are "
+                  "available\n") != text.npos);
+  CHECK(text.find("run ok: results not compared, bytes equal, memory equal\n") != text.npos);
+  report.functions.push_back(good_run(function));
+  CHECK(run_text(report, Layout{})
+            .find("run ok: results equal where compared, bytes equal, memory equal\n") !=
+        text.npos);
+}
+
 TEST_CASE("the report of a good run has every line") {
   const PlannedFunction function = two_devices();
   Plan plan;
-  plan.model.name = "tiny";
-  plan.mesh = function.program.mesh;
-  RunReport report;
-  report.plan = &plan;
-  report.workers = 2;
+  RunReport report = report_of(plan, function);
   report.seed = 7;
-  report.functions = {good_run(function)};
   report.functions[0].timing = Timing{7, 10, {0.0251}, {0.0012}, {0.025}, {0.0245}, 0.0};
   report.functions[0].counters.wall = Seconds{0.1};
   report.functions[0].counters.waiting = Seconds{0.02};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "recorded_types.h"
 
@@ -258,33 +259,29 @@ ShardedTypes types_of_question(const json& asked) {
                   out ? &*out : nullptr, asked.value("eager", false)});
 }
 
+/// Checks each message and its id.
+std::set<RefusalKind> refused_kinds(std::span<const Said> all) {
+  std::set<RefusalKind> kinds;
+  for (const Said& said : all) {
+    CAPTURE(said.question);
+    try {
+      types_of_question(json::parse(said.question));
+      FAIL_CHECK("was not refused");
+    } catch (const TypingRefusal& refusal) {
+      CHECK(std::string(refusal.what()) == said.message);
+      CHECK(std::string(refusal.row().id) == said.id);
+      kinds.insert(refusal.kind());
+    }
+  }
+  return kinds;
+}
+
 }  // namespace
 
 TEST_CASE("every refusal of a type says what stands in the way") {
-  std::set<RefusalKind> seen;
-  for (const Said& said : all_said) {
-    CAPTURE(said.question);
-    try {
-      types_of_question(json::parse(said.question));
-      FAIL_CHECK("was not refused");
-    } catch (const TypingRefusal& refusal) {
-      CHECK(std::string(refusal.what()) == said.message);
-      CHECK(std::string(refusal.row().id) == said.id);
-      seen.insert(refusal.kind());
-    }
-  }
-  CHECK(seen.size() == std::size(all_said));
+  CHECK(refused_kinds(all_said).size() == std::size(all_said));
 }
 
 TEST_CASE("inverses and searches are refused as their insides are") {
-  for (const Said& said : said_of_linear_algebra) {
-    CAPTURE(said.question);
-    try {
-      types_of_question(json::parse(said.question));
-      FAIL_CHECK("was not refused");
-    } catch (const TypingRefusal& refusal) {
-      CHECK(std::string(refusal.what()) == said.message);
-      CHECK(std::string(refusal.row().id) == said.id);
-    }
-  }
+  CHECK(!refused_kinds(said_of_linear_algebra).empty());
 }
