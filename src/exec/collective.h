@@ -43,7 +43,7 @@ struct SegmentWork {
 /// What the worker lends to a segment.
 struct SegmentHelp {
   Scratch& scratch;          ///< given back as it was
-  bool is_observed = false;  ///< somebody looks at the result itself
+  bool is_observed = false;  ///< somebody looks at operands and results themselves
 };
 
 /// One collective on fixed local types, for groups of a fixed size. Members are in the order of

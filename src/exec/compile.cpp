@@ -70,11 +70,12 @@ class Compiler {
       const Instruction& instruction = body.instructions[i];
       index_ = static_cast<int>(i);
       const std::size_t start = made_.stream.instructions.size();
+      const Instruction* const loop = loop_behind(body, i);
       if (i > 0 && is_done_by_reduction_) {
         is_done_by_reduction_ = false;
         add_nothing(instruction);
-      } else if (const Instruction* loop = loop_behind(body, i);
-                 loop != nullptr && add_reduced(instruction, *loop)) {
+      } else if (auto plan = loop == nullptr ? std::nullopt : plan_reduced(instruction, *loop)) {
+        add_reduced(body, i, std::move(*plan));
         is_done_by_reduction_ = true;
       } else if (instruction.kind == Instruction::Kind::compute) {
         add_compute(instruction);
@@ -114,9 +115,13 @@ class Compiler {
     return kernel_table()[static_cast<std::size_t>(op)].make;
   }
 
+  KernelSite site_of(const Instruction& instruction) const {
+    return {instruction.op, instruction.attributes, types(instruction.operands),
+            types(instruction.results)};
+  }
+
   void add_compute(const Instruction& instruction) {
-    const KernelSite site{instruction.op, instruction.attributes, types(instruction.operands),
-                          types(instruction.results)};
+    const KernelSite site = site_of(instruction);
     const KernelMaker make = maker_of(instruction.op);
     SHARD_CHECK(make != nullptr, "a compute instruction's op has a kernel");
     KernelResult result = make(site);
@@ -152,33 +157,80 @@ class Compiler {
     return next.kind == Instruction::Kind::fused && is_only_reader ? &next : nullptr;
   }
 
-  /// Both at once; false where they have to come one after the other.
-  bool add_reduced(const Instruction& reduce, const Instruction& loop) {
-    const std::vector<TensorType> operands = types(loop.operands);
-    auto planned = plan_fused(loop, operands, [this](Op op) { return maker_of(op); });
-    const auto sum = static_cast<std::size_t>(
+  static std::size_t place_of_sum(const Instruction& reduce, const Instruction& loop) {
+    return static_cast<std::size_t>(
         std::find(loop.operands.begin(), loop.operands.end(), reduce.results.front()) -
         loop.operands.begin());
-    if (std::holds_alternative<std::string>(planned) ||
-        !can_follow_reduction(std::get<FusedPlan>(planned), sum))
-      return false;
-    add_collective(reduce, " and " + fused_name(loop));
+  }
+
+  /// The loop's plan; nothing where it has to come after the all_reduce.
+  std::optional<FusedPlan> plan_reduced(const Instruction& reduce, const Instruction& loop) const {
+    auto planned = plan_fused(loop, types(loop.operands), [this](Op op) { return maker_of(op); });
+    FusedPlan* const plan = std::get_if<FusedPlan>(&planned);
+    if (plan == nullptr || !can_follow_reduction(*plan, place_of_sum(reduce, loop)))
+      return std::nullopt;
+    return std::move(*plan);
+  }
+
+  /// The product right before an all_reduce that alone reads it, where the all_reduce can make its
+  /// parts: nothing is written over the product's operands meanwhile.
+  std::optional<ProductByRows> product_before(const Body& body, std::size_t position,
+                                              const FusedPlan& plan) const {
+    if (position == 0) return std::nullopt;
+    const Instruction& made = body.instructions[position - 1];
+    const Instruction& reduce = body.instructions[position];
+    const Instruction& loop = body.instructions[position + 1];
+    const bool is_product = made.kind == Instruction::Kind::compute && made.op == Op::dot &&
+                            maker_of(Op::dot) == make_dot &&
+                            made.results.front() == reduce.operands.front() &&
+                            readers_[index_of(made.results.front())] == 1;
+    if (!is_product || is_written_over(made.operands, reduce.results) ||
+        is_written_over(made.operands, loop.results))
+      return std::nullopt;
+    auto product = product_by_rows(site_of(made));
+    if (product && !can_be_reduced_by_part(*product, plan)) product.reset();
+    return product;
+  }
+
+  bool is_written_over(const std::vector<BufferId>& read,
+                       const std::vector<BufferId>& written) const {
+    return std::any_of(read.begin(), read.end(), [&](BufferId one) {
+      return std::any_of(written.begin(), written.end(), [&](BufferId other) {
+        return places_.may_overlap(places_.of(one), places_.of(other));
+      });
+    });
+  }
+
+  /// An all_reduce and the loop behind it at once; and the product before it, if that is possible.
+  void add_reduced(const Body& body, std::size_t position, FusedPlan plan) {
+    const Instruction& reduce = body.instructions[position];
+    const Instruction& loop = body.instructions[position + 1];
+    const std::size_t sum = place_of_sum(reduce, loop);
+    std::optional<ProductByRows> product = product_before(body, position, plan);
+    if (product) made_.stream.instructions.back().is_done_later = true;
+    add_collective(reduce, " and " + fused_name(loop), product ? "dot, " : "");
     StreamInstruction& made = made_.stream.instructions.back();
     const StreamInstruction places = with_places(loop);
     made.operands.insert(made.operands.end(), places.operands.begin(), places.operands.end());
     made.results.insert(made.results.end(), places.results.begin(), places.results.end());
+    double flops = flops_of_steps(loop, types(loop.operands));
+    if (product) {
+      const StreamInstruction& before =
+          made_.stream.instructions[made_.stream.instructions.size() - 2];
+      made.operands.insert(made.operands.end(), before.operands.begin(), before.operands.end());
+      flops += before.flops;
+    }
     CollectiveSite& site = made_.sites.back();
     const TensorType type = program_.buffer(reduce.operands.front()).type;
     CollectiveShape shape;
     shape.reduction = reduce.collective->reduction;
     shape.operand = shape.result = type;
-    const auto work = make_reduced_steps(shape, std::get<FusedPlan>(std::move(planned)), sum);
+    const auto work = make_reduced_steps(shape, std::move(plan), sum, std::move(product));
     for (const std::unique_ptr<Rendezvous>& group : site.groups) {
       group->work = work;
       group->segments = work->segment_count();
     }
-    site.flops = flops_of_steps(loop, operands);
-    return true;
+    site.flops = flops;
   }
 
   /// Stands where a loop was whose work the reduction before it does.
@@ -191,8 +243,10 @@ class Compiler {
     made_.stream.instructions.push_back(std::move(made));
   }
 
-  /// `behind`: what the label says of what is done at once with the result.
-  void add_collective(const Instruction& instruction, const std::string& behind = "") {
+  /// `behind` and `before`: what the label says of what is done at once with the result, and to
+  /// make the operand.
+  void add_collective(const Instruction& instruction, const std::string& behind = "",
+                      const std::string& before = "") {
     const Collective& collective = *instruction.collective;
     SHARD_CHECK(instruction.operands.size() == 1 && instruction.results.size() == 1,
                 "a collective has one operand and one result");
@@ -203,7 +257,7 @@ class Compiler {
       SHARD_CHECK(!places_.may_overlap(made.operands[0], made.results[0]),
                   "only an all_reduce works in place");
     }
-    const std::string label = collective_label(program_.mesh, collective) + behind;
+    const std::string label = before + collective_label(program_.mesh, collective) + behind;
     if (collective.kind == CollectiveKind::all_slice) {
       made.kernel = slice_kernel(program_.mesh, collective, operand, result);
       return add(std::move(made), label, true);

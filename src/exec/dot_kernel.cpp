@@ -235,4 +235,19 @@ bool needs_many_rows(const KernelSite& site) {
   return computes_in_f32(plan.dtype) && form_of(plan) == GemmForm::many;
 }
 
+std::optional<ProductByRows> product_by_rows(const KernelSite& site) {
+  const DotPlan plan = plan_dot(site);
+  const bool is_plain = plan.dtype == DType::f32 && plan.batch == 1 && !plan.lhs.packing &&
+                        !plan.rhs.packing && !plan.rhs.is_transposed;
+  if (!is_plain || form_of(plan) != GemmForm::few_terms) return std::nullopt;
+  return ProductByRows{
+      plan.sizes.m, plan.sizes.n,
+      [sizes = plan.sizes, lhs_plan = plan.lhs](const float* lhs, const float* rhs,
+                                                std::int64_t first, std::int64_t last, float* to) {
+        MatrixView a = lhs_plan.view(lhs);
+        a.data += first * a.row_stride;
+        gemm_loops().few_terms({last - first, sizes.n, sizes.k}, a, rhs, to);
+      }};
+}
+
 }  // namespace shard

@@ -1,6 +1,10 @@
 #pragma once
 // Products of any batch, free and contracted dims, brought to a matrix product per batch element.
 
+#include <cstdint>
+#include <functional>
+#include <optional>
+
 #include "exec/kernel.h"
 
 namespace shard {
@@ -8,5 +12,19 @@ namespace shard {
 /// True when this `dot` is a float product that is neither few-row nor few-term, i.e. one that
 /// OpenBLAS computes where it is found.
 bool needs_many_rows(const KernelSite& site);
+
+/// A float32 product of few terms, such as a parameter's gradient from few examples, some rows at a
+/// time.
+struct ProductByRows {
+  std::int64_t rows = 0, columns = 0;
+  /// Rows `first` to `last` of the result, to `to`; the bits are those of the whole product where
+  /// `first` is even and `last` is even or `rows`.
+  std::function<void(const float* lhs, const float* rhs, std::int64_t first, std::int64_t last,
+                     float* to)>
+      run;
+};
+
+/// Nothing of other products.
+std::optional<ProductByRows> product_by_rows(const KernelSite& site);
 
 }  // namespace shard

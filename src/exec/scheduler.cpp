@@ -256,6 +256,7 @@ void Scheduler::compute(Worker& worker, int number, const StreamInstruction& ins
   for (std::size_t i = 0; i < results; ++i) {
     worker.results[i] = address(device, instruction.results[i]);
   }
+  if (instruction.is_done_later && !is_looked_at()) return;
   const KernelCall call{std::span(worker.operands).first(operands),
                         std::span(worker.results).first(results), worker.scratch, number};
   if (instruction.counter < 0) {
@@ -333,7 +334,7 @@ void Scheduler::take_segments(Worker& worker, Rendezvous& meeting) {
   while (!is_last) {
     const std::int64_t segment = meeting.ticket.fetch_add(1, std::memory_order_acq_rel);
     if (segment >= meeting.segments) break;
-    const SegmentWork done = meeting.run(segment, {worker.scratch, observer_ != nullptr});
+    const SegmentWork done = meeting.run(segment, {worker.scratch, is_looked_at()});
     copied += done.copied;
     kind.bytes += static_cast<double>(done.beside);
     for (const SegmentWork::Sent& sent : done.links) {

@@ -153,6 +153,9 @@ class Scheduler {
   void note_collective(Worker& worker, const Rendezvous& meeting);
   TimelineSpan span_of(const Worker& worker, int device, Instant begin) const;
 
+  /// Operands and results of every instruction are wanted: by an observer, or to spoil one.
+  bool is_looked_at() const { return observer_ != nullptr || fault_.has_value(); }
+
   DeviceTimes& times_of(int device) {
     return times_[static_cast<std::size_t>(device - first_device_)];
   }

@@ -43,6 +43,9 @@ struct StreamInstruction {
   int counter = -1;  ///< index into the kinds that are counted; -1: not counted
   double flops = 0;
   double bytes = 0;
+  /// A collective after it makes what it needs of the result itself: this is only done where
+  /// somebody looks at the result.
+  bool is_done_later = false;
   /// The first of those that do its body's instruction of this number; -1: another.
   int position = -1;
   int body = 0;    ///< of the program that it stands in; loops have the number of their body

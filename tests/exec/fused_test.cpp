@@ -2,10 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "exec/cluster.h"
 #include "exec/element.h"
+#include "exec/fused_plan.h"
 #include "program_maker.h"
 #include "spmd/fuse.h"
 #include "spmd/partition.h"
@@ -126,24 +128,21 @@ TEST_CASE("a result over an operand that later steps read is put there last") {
 
 namespace {
 
-/// The sum of everybody's gradient over `data`, then Adam on a replica of the parameter.
-Program update_program(DType dtype, std::int64_t members, std::int64_t count) {
-  ProgramMaker maker(make_mesh_of({{"data", members}}));
-  const TensorType type{dtype, {count}};
-  const TensorType everybody{dtype, {members * count}};
-  const BufferId gradient =
-      maker.input("g", everybody, sharding_of({{maker.program.mesh.full(0)}}));
+/// The sum of everybody's `gradient` over `data`, then Adam on a replica of the parameter.
+Program with_update(ProgramMaker maker, BufferId gradient, std::int64_t members) {
+  const TensorType type = maker.program.buffer(gradient).type;
+  const Sharding whole = sharding_of(std::vector<std::vector<AxisRef>>(type.shape.size()));
   std::vector<BufferId> operands;
+  const int first = static_cast<int>(maker.program.inputs.size());
   for (int leaf = 0; leaf < 3; ++leaf)
-    operands.push_back(maker.input("s" + std::to_string(leaf), type, sharding_of({{}}), leaf));
+    operands.push_back(maker.input("s" + std::to_string(leaf), type, whole, leaf));
   const BufferId step = maker.input("count", {DType::i32, {}}, Sharding{});
-  const BufferId scaled = maker.compute(Op::negate, {gradient});
   Instruction reduce;
   reduce.kind = Instruction::Kind::collective;
   reduce.collective = all_reduce({maker.program.mesh.full(0)});
   reduce.collective->payload = bytes_of(type);
   reduce.collective->wire = wire_bytes(CollectiveKind::all_reduce, bytes_of(type), members);
-  reduce.operands = {scaled};
+  reduce.operands = {gradient};
   reduce.results = {maker.buffer(type)};
   maker.program.bodies[0].instructions.push_back(reduce);
   operands.push_back(reduce.results.front());
@@ -156,11 +155,36 @@ Program update_program(DType dtype, std::int64_t members, std::int64_t count) {
   update.operands = operands;
   for (int leaf = 0; leaf < 3; ++leaf) {
     update.results.push_back(maker.buffer(type));
-    maker.output("s" + std::to_string(leaf), update.results.back(), type, sharding_of({{}}), leaf);
-    maker.program.outputs.back().donates = 1 + leaf;
+    maker.output("s" + std::to_string(leaf), update.results.back(), type, whole, leaf);
+    maker.program.outputs.back().donates = first + leaf;
   }
   maker.program.bodies[0].instructions.push_back(update);
   return finished(std::move(maker));
+}
+
+Program update_program(DType dtype, std::int64_t members, std::int64_t count) {
+  ProgramMaker maker(make_mesh_of({{"data", members}}));
+  const BufferId gradient =
+      maker.input("g", {dtype, {members * count}}, sharding_of({{maker.program.mesh.full(0)}}));
+  const BufferId negative = maker.compute(Op::negate, {gradient});
+  return with_update(std::move(maker), negative, members);
+}
+
+/// A gradient from few examples: of a kernel of `rows` x `columns`, from `terms` on each member.
+Program product_update_program(std::int64_t members, std::int64_t rows, std::int64_t columns,
+                               std::int64_t terms) {
+  ProgramMaker maker(make_mesh_of({{"data", members}}));
+  const Sharding by_example = sharding_of({{maker.program.mesh.full(0)}, {}});
+  const BufferId x = maker.input("x", {DType::f32, {members * terms, rows}}, by_example);
+  const BufferId dy = maker.input("dy", {DType::f32, {members * terms, columns}}, by_example);
+  using Dims = std::vector<std::int64_t>;
+  Attributes over_examples;
+  over_examples.set("lhs_batch", Dims{});
+  over_examples.set("rhs_batch", Dims{});
+  over_examples.set("lhs_contract", Dims{0});
+  over_examples.set("rhs_contract", Dims{0});
+  const BufferId gradient = maker.compute(Op::dot, {x, dy}, over_examples);
+  return with_update(std::move(maker), gradient, members);
 }
 
 std::vector<std::string> counted_kinds(const Program& program) {
@@ -190,6 +214,66 @@ TEST_CASE("an update while its gradient is summed gives the bytes of one after t
         std::vector<std::string>{"negate", "all_reduce data and fused adam_update"});
   CHECK(counted_kinds(update_program(DType::f32, 2, 100)) ==
         std::vector<std::string>{"negate", "all_reduce data", "adam_update"});
+}
+
+TEST_CASE(
+    "a gradient made part by part where it is summed gives the bytes of one after the other") {
+  struct Sizes {
+    std::int64_t members, rows, columns, terms;
+  };
+  const std::string at_once = "dot, all_reduce data and fused adam_update";
+  // One segment, many of whole rows, some that begin within a row, more members than streams.
+  for (const Sizes& s : {Sizes{2, 5, 7, 1}, Sizes{2, 300, 128, 4}, Sizes{3, 301, 117, 5},
+                         Sizes{13, 40, 1024, 3}, Sizes{2, 33, 1031, 8}, Sizes{2, 40, 20, 4}}) {
+    CAPTURE(s.rows);
+    const Program plain = product_update_program(s.members, s.rows, s.columns, s.terms);
+    const Program loop = fused(plain);
+    CHECK(loop.memory.peak == plain.memory.peak);
+    CHECK(loop_outputs(loop) == loop_outputs(plain));
+    const bool is_few_rows = s.rows * s.columns * s.terms <= 32 * 32 * 32;
+    CHECK(counted_kinds(loop) ==
+          (is_few_rows ? std::vector<std::string>{"dot", "all_reduce data and fused adam_update"}
+                       : std::vector<std::string>{"dot", at_once}));
+  }
+}
+
+TEST_CASE("a gradient made where it is summed counts the flops and bytes of the plan") {
+  const Program program = fused(product_update_program(2, 300, 128, 4));
+  Cluster cluster(program, {2});
+  cluster.run();
+  const Counters counters = cluster.counters();
+  const Instruction& update = program.main().instructions[2];
+  std::vector<TensorType> read;
+  for (const BufferId id : update.operands) read.push_back(program.buffer(id).type);
+  const auto kind = [&](const std::string& name) {
+    return *std::find_if(counters.kinds.begin(), counters.kinds.end(),
+                         [&](const KindCounter& one) { return one.kind == name; });
+  };
+  CHECK(kind("dot").calls == 0);
+  const KindCounter all = kind("dot, all_reduce data and fused adam_update");
+  CHECK(all.calls == 2);
+  CHECK(all.flops == 2 * (2.0 * 300 * 128 * 4 + flops_of_steps(update, read)));
+  REQUIRE(counters.axes.size() == 1);
+  CHECK(counters.axes[0].wire == program.main().instructions[1].collective->wire);
+  CHECK(counters.peak == std::vector<Bytes>(2, program.memory.peak));
+}
+
+TEST_CASE("whoever looks on sees the gradient that is made where it is summed") {
+  const Program program = fused(product_update_program(2, 300, 128, 4));
+  Cluster cluster(program, {1});
+  HostTensor ones = zeros(program.inputs[0].global), twos = zeros(program.inputs[1].global);
+  for (int i = 0; i < 8 * 300; ++i) ones.data<float>()[i] = 1;
+  for (int i = 0; i < 8 * 128; ++i) twos.data<float>()[i] = i < 4 * 128 ? 2 : 3;
+  cluster.write_input(0, ones);
+  cluster.write_input(1, twos);
+  std::vector<float> seen;
+  const std::int64_t offset =
+      program.buffer(program.main().instructions[0].results[0]).offset.count();
+  cluster.run_observed([&](int number, const DeviceState& device, int body, int position) {
+    if (number != 1 || body != 0 || (position != 1 && position != 2)) return;
+    seen.push_back(*reinterpret_cast<const float*>(device.base + offset));
+  });
+  CHECK(seen == std::vector<float>{4 * 3, 4 * (2 + 3)});
 }
 
 TEST_CASE("whoever looks on sees the sum that an update at once does not store") {
