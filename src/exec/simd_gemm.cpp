@@ -9,6 +9,8 @@
 #include "exec/processor.h"
 // clang-format on
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 
 HWY_BEFORE_NAMESPACE();
@@ -32,12 +34,24 @@ HWY_INLINE std::int64_t panel_columns(std::int64_t rows) {
   return std::max<std::int64_t>(64, 4096 / std::max<std::int64_t>(rows, 1) / 64 * 64);
 }
 
+/// Asks for what comes a little later: the prefetchers lose a stream at the end of each page.
+template <int Vectors, class D>
+HWY_INLINE void fetch_ahead(D d, const float* from) {
+  constexpr std::size_t line = 16;
+  const std::size_t count = hn::Lanes(d) * Vectors;
+  for (std::size_t i = 0; i < count; i += line) hwy::Prefetch(from + i);
+}
+
 /// C[:, j..] += the product of four columns of A (packed by row in `a4`) and four rows of B.
 template <bool First, int Vectors, class D>
 HWY_INLINE void add_four_terms(D d, std::int64_t m, std::int64_t n, const float* a4, const float* b,
                                float* c) {
   const std::size_t lanes = hn::Lanes(d);
   const float *b0 = b, *b1 = b + n, *b2 = b + 2 * n, *b3 = b + 3 * n;
+  fetch_ahead<Vectors>(d, b0 + 4 * n);
+  fetch_ahead<Vectors>(d, b1 + 4 * n);
+  fetch_ahead<Vectors>(d, b2 + 4 * n);
+  fetch_ahead<Vectors>(d, b3 + 4 * n);
   const auto v00 = hn::LoadU(d, b0), v10 = hn::LoadU(d, b1);
   const auto v20 = hn::LoadU(d, b2), v30 = hn::LoadU(d, b3);
   if constexpr (Vectors == 2) {
@@ -139,7 +153,9 @@ HWY_INLINE float tail_dot(const float* x, const float* y, std::int64_t from, std
   return s;
 }
 
-/// Four rows of A with two rows of B: eight dot products.
+/// Four rows of A with two rows of B: eight dot products. The first to pass by these rows of B asks
+/// for the next.
+template <bool First>
 void dot_four_by_two(std::int64_t k, const float* a, std::int64_t lda, const float* b, float* c,
                      std::int64_t n) {
   const Lanes d;
@@ -150,6 +166,8 @@ void dot_four_by_two(std::int64_t k, const float* a, std::int64_t lda, const flo
   auto s20 = hn::Zero(d), s21 = hn::Zero(d), s30 = hn::Zero(d), s31 = hn::Zero(d);
   std::int64_t i = 0;
   for (; i + lanes <= k; i += lanes) {
+    if (First) fetch_ahead<1>(d, b0 + 2 * k + i);
+    if (First) fetch_ahead<1>(d, b1 + 2 * k + i);
     const auto y0 = hn::LoadU(d, b0 + i), y1 = hn::LoadU(d, b1 + i);
     const auto x0 = hn::LoadU(d, a0 + i), x1 = hn::LoadU(d, a1 + i);
     s00 = hn::MulAdd(x0, y0, s00);
@@ -196,9 +214,10 @@ void few_rows_transposed(const GemmSizes& sizes, MatrixView a, const float* b, f
   std::int64_t j = 0;
   for (; j + 2 <= n; j += 2) {
     const float* rows = b + j * k;
-    std::int64_t i = 0;
+    std::int64_t i = sizes.m >= 4 ? 4 : 0;
+    if (i > 0) dot_four_by_two<true>(k, a.data, lda, rows, c + j, n);
     for (; i + 4 <= sizes.m; i += 4) {
-      dot_four_by_two(k, a.data + i * lda, lda, rows, c + i * n + j, n);
+      dot_four_by_two<false>(k, a.data + i * lda, lda, rows, c + i * n + j, n);
     }
     for (; i < sizes.m; ++i) {
       c[i * n + j] = dot_one(k, a.data + i * lda, rows);
