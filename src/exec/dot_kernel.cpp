@@ -99,19 +99,33 @@ constexpr std::int64_t most_rows = 8;
 constexpr std::int64_t most_rows_transposed = 16;
 constexpr std::int64_t most_terms = 8;
 constexpr std::int64_t small_product = 32 * 32 * 32;
+// And of those the ones that keep their sums in registers.
+constexpr std::int64_t most_columns = 64;
+constexpr std::int64_t most_terms_transposed = 64;
 
 /// The forms of the float32 product. `many` is OpenBLAS's where it is found, else our blocked one.
-enum class GemmForm { few_rows, few_rows_transposed, few_terms, many };
+enum class GemmForm {
+  few_rows,
+  few_columns,
+  few_rows_transposed,
+  few_terms_transposed,
+  few_terms,
+  many
+};
 
 GemmForm form_of(const DotPlan& plan) {
   const GemmSizes& s = plan.sizes;
-  const bool plain_rhs = !plan.rhs.is_transposed;
-  if (plain_rhs && (s.m <= most_rows || s.m * s.n * s.k <= small_product)) {
-    return GemmForm::few_rows;
+  const bool plain_rhs = !plan.rhs.is_transposed, has_few_rows = s.m <= most_rows;
+  const bool is_small = s.m * s.n * s.k <= small_product, has_few_terms = s.k <= most_terms;
+  if (plain_rhs && s.n <= most_columns && (has_few_rows || is_small || has_few_terms)) {
+    return GemmForm::few_columns;
   }
-  if (!plain_rhs && s.m <= most_rows_transposed) return GemmForm::few_rows_transposed;
-  if (s.k <= most_terms) return GemmForm::few_terms;
-  return GemmForm::many;
+  if (plain_rhs && (has_few_rows || is_small)) return GemmForm::few_rows;
+  if (!plain_rhs && s.m <= most_rows_transposed) {
+    return s.k <= most_terms_transposed ? GemmForm::few_terms_transposed
+                                        : GemmForm::few_rows_transposed;
+  }
+  return has_few_terms ? GemmForm::few_terms : GemmForm::many;
 }
 
 /// A copy of `view` (rows x columns) in row-major order.
@@ -143,9 +157,14 @@ void multiply_f32(const DotPlan& plan, GemmForm form, const Blas* blas, const fl
   const MatrixView b = plan.rhs.view(rhs);
   if (form == GemmForm::few_rows) {
     gemm_loops().few_rows(s, a, rhs, out);
-  } else if (form == GemmForm::few_rows_transposed) {
+  } else if (form == GemmForm::few_columns) {
+    narrow_gemm_loops().few_columns(s, a, rhs, out);
+  } else if (form == GemmForm::few_rows_transposed || form == GemmForm::few_terms_transposed) {
     if (plan.lhs.is_transposed) a = {packed(a, s.m, s.k, scratch), s.k, 1};
-    gemm_loops().few_rows_transposed(s, a, rhs, out);
+    const bool has_few_terms = form == GemmForm::few_terms_transposed;
+    const auto multiply =
+        has_few_terms ? narrow_gemm_loops().few_terms_transposed : gemm_loops().few_rows_transposed;
+    multiply(s, a, rhs, out);
   } else if (form == GemmForm::few_terms) {
     const float* rows = plan.rhs.is_transposed ? packed(b, s.k, s.n, scratch) : rhs;
     gemm_loops().few_terms(s, a, rows, out);

@@ -83,6 +83,15 @@ struct GemmLoops {
 };
 const GemmLoops& gemm_loops();
 
+/// The same where a side is so short that sums stay in registers.
+struct NarrowGemmLoops {
+  /// Few columns: B[k,n] row-major. Any A.
+  void (*few_columns)(const GemmSizes& sizes, MatrixView a, const float* b, float* c);
+  /// Few contracted elements, B transposed: B[n,k] row-major; A row-major with unit column stride.
+  void (*few_terms_transposed)(const GemmSizes& sizes, MatrixView a, const float* b, float* c);
+};
+const NarrowGemmLoops& narrow_gemm_loops();
+
 /// Any sizes, both operands packed; `packing` holds `blocked_packing(sizes)` floats.
 void blocked_gemm(const GemmSizes& sizes, MatrixView a, MatrixView b, float* c, float* packing);
 /// Floats of packing space that `blocked_gemm` needs.

@@ -79,6 +79,27 @@ TEST_CASE("the few-row product with a transposed operand is right at every edge"
   });
 }
 
+TEST_CASE("the few-column product is right at every edge") {
+  for_edge_sizes([](const GemmCase& c) {
+    const MatrixView b{c.b.data(), c.sizes.n, 1};
+    const MatrixView rows{c.a.data(), c.sizes.k, 1}, columns{c.a.data(), 1, c.sizes.m};
+    for (const MatrixView& a : {rows, columns}) {
+      check_product(c.sizes, a, b, [&](float* out) {
+        narrow_gemm_loops().few_columns(c.sizes, a, c.b.data(), out);
+      });
+    }
+  });
+}
+
+TEST_CASE("the few-term product with a transposed operand is right at every edge") {
+  for_edge_sizes([](const GemmCase& c) {
+    const MatrixView a{c.a.data(), c.sizes.k, 1}, b{c.b.data(), 1, c.sizes.k};
+    check_product(c.sizes, a, b, [&](float* out) {
+      narrow_gemm_loops().few_terms_transposed(c.sizes, a, c.b.data(), out);
+    });
+  });
+}
+
 TEST_CASE("the few-term product is right at every edge") {
   for_edge_sizes([](const GemmCase& c) {
     const MatrixView b{c.b.data(), c.sizes.n, 1};
