@@ -1,6 +1,7 @@
 #include "exec/dot_kernel.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <type_traits>
@@ -117,7 +118,7 @@ GemmForm form_of(const DotPlan& plan) {
   const GemmSizes& s = plan.sizes;
   const bool plain_rhs = !plan.rhs.is_transposed, has_few_rows = s.m <= most_rows;
   const bool is_small = s.m * s.n * s.k <= small_product, has_few_terms = s.k <= most_terms;
-  if (plain_rhs && s.n <= most_columns && (has_few_rows || is_small || has_few_terms)) {
+  if (plain_rhs && s.n <= most_columns && (has_few_rows || is_small)) {
     return GemmForm::few_columns;
   }
   if (plain_rhs && (has_few_rows || is_small)) return GemmForm::few_rows;
@@ -233,6 +234,24 @@ Kernel plain_kernel(DotPlan plan) {
   return [plan = std::move(plan)](const KernelCall& call) { run_plain<T>(plan, call); };
 }
 
+/// A form that can make some rows of C, in whole steps, with the bits of the whole product.
+struct RowsRow {
+  GemmForm form;
+  std::int64_t step;
+  void (*multiply)(const GemmSizes& sizes, MatrixView a, const float* b, float* c);
+};
+
+const RowsRow* rows_row(GemmForm form) {
+  static const std::array<RowsRow, 3> rows = {{
+      {GemmForm::few_rows, 1, gemm_loops().few_rows},
+      {GemmForm::few_terms, 2, gemm_loops().few_terms},
+      {GemmForm::few_columns, 4, narrow_gemm_loops().few_columns},
+  }};
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [&](const RowsRow& r) { return r.form == form; });
+  return row == rows.end() ? nullptr : &*row;
+}
+
 }  // namespace
 
 KernelResult make_dot(const KernelSite& site) {
@@ -258,14 +277,15 @@ std::optional<ProductByRows> product_by_rows(const KernelSite& site) {
   const DotPlan plan = plan_dot(site);
   const bool is_plain = plan.dtype == DType::f32 && plan.batch == 1 && !plan.lhs.packing &&
                         !plan.rhs.packing && !plan.rhs.is_transposed;
-  if (!is_plain || form_of(plan) != GemmForm::few_terms) return std::nullopt;
+  const RowsRow* const row = rows_row(form_of(plan));
+  if (!is_plain || plan.sizes.k > most_terms || row == nullptr) return std::nullopt;
   return ProductByRows{
-      plan.sizes.m, plan.sizes.n,
-      [sizes = plan.sizes, lhs_plan = plan.lhs](const float* lhs, const float* rhs,
-                                                std::int64_t first, std::int64_t last, float* to) {
+      plan.sizes.m, plan.sizes.n, row->step,
+      [row, sizes = plan.sizes, lhs_plan = plan.lhs](
+          const float* lhs, const float* rhs, std::int64_t first, std::int64_t last, float* to) {
         MatrixView a = lhs_plan.view(lhs);
         a.data += first * a.row_stride;
-        gemm_loops().few_terms({last - first, sizes.n, sizes.k}, a, rhs, to);
+        row->multiply({last - first, sizes.n, sizes.k}, a, rhs, to);
       }};
 }
 

@@ -17,8 +17,9 @@ bool needs_many_rows(const KernelSite& site);
 /// time.
 struct ProductByRows {
   std::int64_t rows = 0, columns = 0;
+  std::int64_t step = 1;
   /// Rows `first` to `last` of the result, to `to`; the bits are those of the whole product where
-  /// `first` is even and `last` is even or `rows`.
+  /// `first` is a multiple of `step` and `last` is one or `rows`.
   std::function<void(const float* lhs, const float* rhs, std::int64_t first, std::int64_t last,
                      float* to)>
       run;

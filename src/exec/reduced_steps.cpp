@@ -85,13 +85,13 @@ class ReducedSteps : public CollectiveWork {
     return sum;
   }
 
-  /// Points `begin` to `end` lie in rows of the product that are made whole, in pairs.
+  /// Points `begin` to `end` lie in rows of the product that are made whole, in its steps.
   const std::byte* sum_of_products(Scratch& scratch, std::int64_t begin, std::int64_t end,
                                    std::span<const MemberPlace> members,
                                    std::span<const int> order) const {
-    const std::int64_t columns = product_->columns, pair = 2 * columns;
-    const std::int64_t first = begin / pair * 2;
-    const std::int64_t last = std::min(product_->rows, (end + pair - 1) / pair * 2);
+    const std::int64_t columns = product_->columns, rows = product_->step, step = rows * columns;
+    const std::int64_t first = begin / step * rows;
+    const std::int64_t last = std::min(product_->rows, (end + step - 1) / step * rows);
     const auto points = static_cast<std::size_t>((last - first) * columns);
     const std::int64_t before = begin - first * columns;
     float* sum = scratch.take_array<float>(points);
@@ -131,10 +131,10 @@ bool can_follow_reduction(const FusedPlan& plan, std::size_t sum) {
 }
 
 bool can_be_reduced_by_part(const ProductByRows& product, const FusedPlan& plan) {
-  constexpr std::int64_t fewest_pairs = 4;  // else too much is made that other segments need
-  const std::int64_t step = points_of_segment(plan), pair = 2 * product.columns;
+  constexpr std::int64_t fewest_steps = 4;  // else too much is made that other segments need
+  const std::int64_t points = points_of_segment(plan), step = product.step * product.columns;
   return plan.units == product.rows * product.columns &&
-         (plan.units <= step || step % pair == 0 || step / pair >= fewest_pairs);
+         (plan.units <= points || points % step == 0 || points / step >= fewest_steps);
 }
 
 std::shared_ptr<const CollectiveWork> make_reduced_steps(const CollectiveShape& shape,
