@@ -69,6 +69,7 @@ ClusterOptions cluster_options_of(const Options& options, const Sources& sources
                                   Transport* transport) {
   ClusterOptions made;
   made.has_thread_per_device = options.has_thread_per_device;
+  made.has_guards = options.verify_memory;
   made.workers = options.workers;
   made.fault = options.fault;
   made.timeout = options.timeout;

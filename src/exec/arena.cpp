@@ -82,44 +82,46 @@ bool is_zero(const std::byte* begin, const std::byte* end) {
                   " bytes of address space for a virtual device: " + std::strerror(errno));
 }
 
+/// `usable` bytes from a huge page's start on, between guard pages.
+std::shared_ptr<std::byte> map_memory(std::size_t usable) {
+  // Address space for aligning costs nothing; only what is populated is memory.
+  const std::size_t mapped = usable + huge_page + 2 * page;
+  void* const mapping =
+      mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED) refuse(mapped);
+  const std::uintptr_t start =
+      (reinterpret_cast<std::uintptr_t>(mapping) + page + huge_page - 1) / huge_page * huge_page;
+  std::byte* const aligned = reinterpret_cast<std::byte*>(start);
+  std::shared_ptr<std::byte> memory(aligned,
+                                    [mapping, mapped](std::byte*) { munmap(mapping, mapped); });
+  if (mprotect(aligned, usable, PROT_READ | PROT_WRITE) != 0) refuse(usable);
+  if (static_cast<std::int64_t>(usable) >= huge_page) madvise(aligned, usable, MADV_HUGEPAGE);
+  return memory;
+}
+
 }  // namespace
 
 Arena::Arena(std::int64_t size, int colour)
-    : mapped_(static_cast<std::size_t>(region_size(size) + huge_page + 2 * page)),
+    : Arena(map_memory(static_cast<std::size_t>(region_size(size))), 0, size, colour) {}
+
+Arena::Arena(std::shared_ptr<std::byte> memory, std::int64_t start, std::int64_t size, int colour)
+    : memory_(std::move(memory)),
       usable_(static_cast<std::size_t>(region_size(size))),
-      size_(static_cast<std::size_t>(size)) {
-  // Address space for aligning costs nothing; only what is populated is memory.
-  mapping_ = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping_ == MAP_FAILED) refuse(mapped_);
-  const std::uintptr_t start =
-      (reinterpret_cast<std::uintptr_t>(mapping_) + page + huge_page - 1) / huge_page * huge_page;
-  std::byte* aligned = reinterpret_cast<std::byte*>(start);
-  if (mprotect(aligned, usable_, PROT_READ | PROT_WRITE) != 0) refuse(usable_);
-  if (static_cast<std::int64_t>(usable_) >= huge_page) madvise(aligned, usable_, MADV_HUGEPAGE);
-  region_ = aligned;
-  base_ = aligned + colour % colours * colour_step;
-}
+      base_(memory_.get() + start + colour % colours * colour_step),
+      region_(memory_.get() + start),
+      size_(static_cast<std::size_t>(size)) {}
 
-Arena::~Arena() {
-  if (mapping_ != nullptr) munmap(mapping_, mapped_);
-}
-
-Arena::Arena(Arena&& other) noexcept
-    : mapping_(std::exchange(other.mapping_, nullptr)),
-      mapped_(other.mapped_),
-      usable_(other.usable_),
-      base_(other.base_),
-      region_(other.region_),
-      size_(other.size_) {}
-
-Arena& Arena::operator=(Arena&& other) noexcept {
-  std::swap(mapping_, other.mapping_);
-  std::swap(mapped_, other.mapped_);
-  std::swap(usable_, other.usable_);
-  std::swap(base_, other.base_);
-  std::swap(region_, other.region_);
-  std::swap(size_, other.size_);
-  return *this;
+std::vector<Arena> Arena::row_of(std::int64_t size, int count, int first, bool are_guarded) {
+  const std::int64_t each = region_size(size);
+  std::vector<Arena> arenas;
+  arenas.reserve(static_cast<std::size_t>(count));
+  if (are_guarded || each >= huge_page) {
+    for (int i = 0; i < count; ++i) arenas.emplace_back(size, first + i);
+    return arenas;
+  }
+  const std::shared_ptr<std::byte> memory = map_memory(static_cast<std::size_t>(count * each));
+  for (int i = 0; i < count; ++i) arenas.push_back(Arena(memory, i * each, size, first + i));
+  return arenas;
 }
 
 void Arena::populate() {

@@ -1,9 +1,11 @@
 #pragma once
-// The memory of a virtual device: one mapped region between guard pages, filled before anything is
-// timed. And what the machine has left for such regions.
+// The memory of a virtual device: a mapped region, between guard pages or beside those of other
+// small devices, filled before anything is timed. And what the machine has left for such regions.
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "base/units.h"
 
@@ -16,11 +18,14 @@ class Arena {
  public:
   Arena() = default;
   Arena(std::int64_t size, int colour);
-  ~Arena();
-  Arena(Arena&& other) noexcept;
-  Arena& operator=(Arena&& other) noexcept;
+  Arena(Arena&&) = default;
+  Arena& operator=(Arena&&) = default;
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
+
+  /// `count` arenas of `size` bytes, with the colours from `first` on. Small ones lie side by side
+  /// and share huge pages, unless `are_guarded` asks for guard pages around each.
+  static std::vector<Arena> row_of(std::int64_t size, int count, int first, bool are_guarded);
 
   /// Touches every page. May be called from any thread.
   void populate();
@@ -41,8 +46,10 @@ class Arena {
   static Bytes footprint(std::int64_t size);
 
  private:
-  void* mapping_ = nullptr;
-  std::size_t mapped_ = 0;
+  /// In `memory` from byte `start` on.
+  Arena(std::shared_ptr<std::byte> memory, std::int64_t start, std::int64_t size, int colour);
+
+  std::shared_ptr<std::byte> memory_;  ///< with those that lie beside it
   std::size_t usable_ = 0;
   std::byte* base_ = nullptr;
   std::byte* region_ = nullptr;  ///< `usable_` bytes between the guards

@@ -100,11 +100,12 @@ class Cluster::Impl {
     check_tags(options, compiled_.end_tag);
     check_memory(here_.count, program_.memory.peak, memory_share(options));
     std::vector<DeviceState> states;
-    for (int i = 0; i < here_.count; ++i) {
-      arenas_.emplace_back(program_.memory.peak.count(), here_.first + i);
+    arenas_ =
+        Arena::row_of(program_.memory.peak.count(), here_.count, here_.first, options.has_guards);
+    for (const Arena& arena : arenas_) {
       DeviceState state;
       state.stream = &compiled_.stream;
-      state.base = arenas_.back().base();
+      state.base = arena.base();
       states.push_back(state);
     }
     pool_.for_each(here_.count,

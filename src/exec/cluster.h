@@ -44,6 +44,9 @@ struct ClusterOptions {
   Transport* transport = nullptr;
   /// A worker for each device, which alone runs it; `workers` does not matter then.
   bool has_thread_per_device = false;
+  /// Pages that cannot be read lie around every arena. Without them small arenas share huge pages,
+  /// which makes a step of many small devices faster.
+  bool has_guards = true;
 };
 
 /// Time and work of one kind of instruction, summed over all devices since `reset_counters`.

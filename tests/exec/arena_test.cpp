@@ -38,6 +38,33 @@ TEST_CASE("an arena lies between pages that cannot be read and is resident when 
   }
 }
 
+TEST_CASE("small arenas of a row lie side by side unless they are guarded") {
+  const std::int64_t size = 5000;
+  for (const bool are_guarded : {false, true}) {
+    std::vector<Arena> row = Arena::row_of(size, 20, 7, are_guarded);
+    REQUIRE(row.size() == 20);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      row[i].populate();
+      std::fill_n(row[i].base(), size, std::byte{1});
+      CHECK(row[i].resident() == Arena::footprint(size));
+      CHECK(row[i].is_guarded() == are_guarded);
+    }
+    // Colours differ: each begins a little later in its pages than the one before.
+    const std::int64_t apart = Arena::footprint(size).count() + std::int64_t{17} * 64;
+    CHECK((row[1].base() - row[0].base() == apart) != are_guarded);
+    const Arena last = std::move(row.back());
+    row.clear();  // what they share stays while one of them does
+    CHECK(last.is_clean_outside());
+    CHECK(std::count(last.base(), last.base() + size, std::byte{1}) == size);
+  }
+}
+
+TEST_CASE("large arenas of a row are guarded in any case") {
+  for (const Arena& arena : Arena::row_of(std::int64_t{3} << 20, 3, 0, false)) {
+    CHECK(arena.is_guarded());
+  }
+}
+
 TEST_CASE("an arena that is not filled is not resident") {
   const Arena arena(std::int64_t{3} << 20, 0);
   CHECK(arena.resident() == Bytes(0));
