@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
@@ -130,16 +131,15 @@ class Cluster::Impl {
     });
   }
 
-  template <class Element>
-  void fill_input(std::size_t number, const Element& element) {
+  /// `fill(first, numbers)` gives the elements from `first` on.
+  template <class Fill>
+  void fill_input(std::size_t number, const Fill& fill) {
     const ProgramInput& input = input_at(number);
     const DType dtype = input.global.dtype;
     const std::int64_t width = info(dtype).bytes;
     for_each_slab(input, [&](const ShardLayout::Run& run, const std::vector<int>& holders) {
       std::vector<double> numbers(static_cast<std::size_t>(run.count));
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        numbers[i] = element(run.global + static_cast<std::int64_t>(i));
-      }
+      fill(run.global, std::span(numbers));
       std::vector<std::byte> bytes(static_cast<std::size_t>(run.count * width));
       from_doubles(numbers.data(), dtype, bytes.data(), numbers.size());
       put(input.buffer, holders, run, bytes.data(), width);
@@ -420,14 +420,17 @@ void Cluster::write_input(std::size_t input, const HostTensor& whole) {
 }
 
 void Cluster::fill_input(std::size_t input, const std::function<double(std::int64_t)>& element) {
-  impl_->fill_input(input, element);
+  impl_->fill_input(input, [&](std::int64_t first, std::span<double> numbers) {
+    for (double& number : numbers) number = element(first++);
+  });
 }
 
 void Cluster::fill_input(std::size_t input, const InitialValue& init, std::uint64_t seed,
                          const std::string& name) {
   const InitialFunction function(init, seed, hash_name(name));
   if (function.is_constant()) return impl_->fill_input_with(input, function(0));
-  impl_->fill_input(input, function);
+  impl_->fill_input(
+      input, [&](std::int64_t first, std::span<double> numbers) { function.fill(first, numbers); });
 }
 
 void Cluster::run() { impl_->run(); }

@@ -3,6 +3,7 @@
 // the device count or the number of workers.
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/host_tensor.h"
@@ -26,12 +27,16 @@ class InitialFunction {
  public:
   InitialFunction(const InitialValue& init, std::uint64_t seed, std::uint64_t name_hash);
   double operator()(std::int64_t index) const;
+  /// The same bits for the elements from `first` on.
+  void fill(std::int64_t first, std::span<double> to) const;
   /// Every element is the same.
   bool is_constant() const { return is_constant_; }
 
  private:
   using Draw = double (*)(double uniform, double scale);
+  using DrawAll = void (*)(std::span<double> uniform, double scale);
   Draw draw_ = nullptr;
+  DrawAll draw_all_ = nullptr;
   bool is_constant_ = false;
   double scale_ = 0;
   std::uint64_t key_ = 0;

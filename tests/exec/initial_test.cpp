@@ -7,6 +7,7 @@
 #include <numbers>
 #include <vector>
 
+#include "exec/normal_quantile.h"
 #include "exec/numbers.h"
 
 using namespace shard;
@@ -64,6 +65,34 @@ TEST_CASE(
   CHECK(s.smallest >= -edge);
   CHECK(s.largest <= edge);
   CHECK(s.largest > 0.99 * edge);
+}
+
+TEST_CASE("quantiles of an array have the bits of one by one in the middle and in both tails") {
+  std::vector<double> p = {
+      0x1p-53,         1e-15, 1.3e-11,   1.4e-11,      1.9e-11,     2.1e-11,     1e-5, 0.075,
+      0.0750000000001, 0.5,   0.9249999, 0.9250000001, 1 - 1.3e-11, 1 - 0x1p-53, 0.25, 0.925};
+  const InitialFunction uniform({"uniform", 0.5}, 3, hash_name("p"));
+  for (std::int64_t i = 0; i < 20'000; ++i) p.push_back(uniform(i) + 0.5);
+  for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}, p.size()}) {
+    std::vector<double> all(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(count)), each = all;
+    normal_quantiles(all.data(), all.size());
+    for (double& x : each) x = normal_quantile(x);
+    CHECK(all == each);
+  }
+  CHECK(normal_quantile(0.975) == doctest::Approx(1.959963984540054).epsilon(1e-15));
+  CHECK(normal_quantile(1e-20) == doctest::Approx(-9.262340089798408).epsilon(1e-15));
+}
+
+TEST_CASE("filling gives the elements one by one from anywhere on") {
+  for (const char* kind : {"zeros", "ones", "constant", "normal", "truncated_normal", "uniform"}) {
+    CAPTURE(kind);
+    const InitialFunction function({kind, 0.3}, 7, hash_name("w"));
+    std::vector<double> filled(1500), each(1500);
+    function.fill(123'456, filled);
+    for (std::size_t i = 0; i < each.size(); ++i)
+      each[i] = function(123'456 + static_cast<std::int64_t>(i));
+    CHECK(filled == each);
+  }
 }
 
 TEST_CASE("uniform numbers fill their interval") {
