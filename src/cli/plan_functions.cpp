@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -49,24 +50,21 @@ PlannedFunction plan_function(Graph graph, bool is_main, const RulesConfig& rule
   return planned;
 }
 
-std::optional<Unfolded> unfolded(const PlannedFunction& planned,
-                                 const std::vector<ShardedGraph>& wide,
-                                 const std::vector<Program>& programs,
-                                 std::span<const Iteration> folds) {
+std::vector<FoldedFunction> functions_of(const std::vector<ShardedGraph>& graphs,
+                                         const std::vector<Program>& programs) {
   std::vector<FoldedFunction> functions;
-  for (std::size_t i = 0; i < wide.size(); ++i) functions.push_back({wide[i].graph, programs[i]});
-  return unfold({planned.sharded.graph, planned.program}, functions, folds);
+  for (std::size_t i = 0; i < graphs.size(); ++i)
+    functions.push_back({graphs[i].graph, programs[i]});
+  return functions;
 }
 
-/// False when the plan has to be made without folding.
+/// False when the plan has to be made in another way. `options` are those of the plan's model.
 bool plan_folded_model(Plan& plan, const ModelConfig& config, const RulesConfig& rules,
-                       Fusion fusion) {
+                       Fusion fusion, BuildOptions options) {
   Model& model = plan.model;
   std::vector<Graph> wide_apply;
   std::vector<Graph> wide_step;
   for (const Iteration& fold : model.folded) {
-    BuildOptions options = options_on(plan.mesh);
-    options.fold = true;
     options.widened = fold.repeat;
     Model wide = build_model(config, options);
     wide_apply.push_back(std::move(wide.apply));
@@ -86,14 +84,22 @@ bool plan_folded_model(Plan& plan, const ModelConfig& config, const RulesConfig&
 
 enum class Folding { done, nothing_to_fold, failed };
 
+/// How many iterations are tried to be all that is peculiar to an end of a repeat: seldom does it
+/// reach further than the first number, which is planned in less time.
+constexpr std::array ends_tried = {2, 3};
+
 /// A mistake in the files is left to be found when everything is written out.
 Folding try_folded(Plan& plan, const ModelConfig& config, const RulesConfig& rules, Fusion fusion) {
   try {
     BuildOptions options = options_on(plan.mesh);
     options.fold = true;
-    plan.model = build_model(config, options);
-    if (plan.model.folded.empty()) return Folding::nothing_to_fold;
-    return plan_folded_model(plan, config, rules, fusion) ? Folding::done : Folding::failed;
+    for (const int ends : ends_tried) {
+      options.ends = ends;
+      plan.model = build_model(config, options);
+      if (plan.model.folded.empty()) return Folding::nothing_to_fold;
+      if (plan_folded_model(plan, config, rules, fusion, options)) return Folding::done;
+    }
+    return Folding::failed;
   } catch (const Error&) {
     return Folding::failed;
   }
@@ -115,20 +121,27 @@ std::optional<PlannedFunction> plan_folded(Graph folded, std::vector<Graph> wide
     sides.push_back(&wide.back());
   }
   if (!goes_on_evenly(planned.sharded, sides, folds)) return std::nullopt;
+  // Where the buffers of these programs lie says nothing about the long one. What it sends is what
+  // the folded program says, so that the others need not be weighed again.
   Partitioner partitioner(mesh);
-  planned.program = partitioner.run(planned.sharded);
+  PartitionedProgram made =
+      partitioner.run(planned.sharded, PartitionMode::cheapest, Offsets::left_out);
+  planned.program = std::move(made.program);
   std::vector<Program> programs;
-  for (const ShardedGraph& sharded : wide) programs.push_back(partitioner.run(sharded));
-  auto figures = unfolded(planned, wide, programs, folds);
-  if (!figures) return std::nullopt;
+  for (const ShardedGraph& sharded : wide)
+    programs.push_back(partitioner.run_as(made.mode, sharded, Offsets::left_out));
+  const FoldedFunction function{planned.sharded.graph, planned.program};
+  const std::vector<FoldedFunction> functions = functions_of(wide, programs);
+  auto merged = merged_unfolded(function, functions, folds);
+  if (!merged) return std::nullopt;
+  planned.merged = std::move(*merged);
   planned.collectives = count_collectives(planned.program);
-  planned.merged = figures->merged();
   if (fusion == Fusion::on) {
-    planned.program = fused(std::move(planned.program));
-    for (Program& program : programs) program = fused(std::move(program));
-    figures = unfolded(planned, wide, programs, folds);
-    if (!figures) return std::nullopt;
+    planned.program = fused(std::move(planned.program), Offsets::left_out);
+    for (Program& program : programs) program = fused(std::move(program), Offsets::left_out);
   }
+  const auto figures = unfold(function, functions, folds);
+  if (!figures) return std::nullopt;
   log_program(planned.program, planned.sharded.graph.nodes.size());
   planned.program.memory = figures->memory();
   std::vector<std::string> names = figures->buffer_names();

@@ -72,6 +72,9 @@ struct BuildOptions {
   /// With `fold`: the repeat that is written with two single iterations in that place, so that it
   /// can be seen how things go on from one to the next; -1 for none.
   int widened = -1;
+  /// With `fold`: how many iterations are written by themselves at each end. What is peculiar to an
+  /// end (nothing is wanted back from the first, dead code in the last) has to reach less far.
+  int ends = 3;
   bool lists_parts = false;  ///< fills `Model::parts`
   bool training =
       false;  ///< the forward pass of a train step: dropout drops, elsewhere it does not

@@ -1,12 +1,11 @@
 #include "model/range_names.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace shard {
 namespace {
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The digits at `at`, if they say a number the usual way; else nothing.
 std::string_view usual_digits(std::string_view name, std::size_t at) {
@@ -17,6 +16,29 @@ std::string_view usual_digits(std::string_view name, std::size_t at) {
   const bool is_usual = digits.size() <= most_digits && (digits.size() == 1 || digits[0] != '0');
   return digits.empty() || !is_usual ? std::string_view() : digits;
 }
+
+/// A number or a range in a name, not read yet; `length` is 0 where there is none.
+struct Digits {
+  std::string_view first, last;
+  std::size_t length = 0;
+};
+
+Digits digits_at(std::string_view name, std::size_t at) {
+  if (name[at] != '{') {
+    const std::string_view digits = usual_digits(name, at);
+    return {digits, digits, digits.size()};
+  }
+  const std::string_view first = usual_digits(name, at + 1);
+  const std::size_t dots = at + 1 + first.size();
+  if (first.empty() || name.substr(dots, 2) != "..") return {};
+  const std::string_view last = usual_digits(name, dots + 2);
+  const std::size_t end = dots + 2 + last.size();
+  if (last.empty() || name.substr(end, 1) != "}") return {};
+  return {first, last, end + 1 - at};
+}
+
+/// Nothing else can be the begin of a number or a range.
+bool may_begin_number(char c) { return is_digit(c) || c == '{'; }
 
 std::int64_t number(std::string_view digits) { return std::stoll(std::string(digits)); }
 
@@ -37,18 +59,9 @@ std::string with_range(const std::string& name, const Change& change) {
 }  // namespace
 
 std::optional<NumberText> number_at(std::string_view name, std::size_t at) {
-  if (name[at] != '{') {
-    const std::string_view digits = usual_digits(name, at);
-    if (digits.empty()) return std::nullopt;
-    return NumberText{{number(digits), number(digits)}, digits.size()};
-  }
-  const std::string_view first = usual_digits(name, at + 1);
-  const std::size_t dots = at + 1 + first.size();
-  if (first.empty() || name.substr(dots, 2) != "..") return std::nullopt;
-  const std::string_view last = usual_digits(name, dots + 2);
-  const std::size_t end = dots + 2 + last.size();
-  if (last.empty() || name.substr(end, 1) != "}") return std::nullopt;
-  return NumberText{{number(first), number(last)}, end + 1 - at};
+  const Digits digits = digits_at(name, at);
+  if (digits.length == 0) return std::nullopt;
+  return NumberText{{number(digits.first), number(digits.last)}, digits.length};
 }
 
 bool has_range(std::string_view name) {
@@ -73,10 +86,14 @@ std::string moved(const std::string& name, std::int64_t by) {
 bool differ_in_numbers_only(std::string_view a, std::string_view b) {
   std::size_t i = 0, j = 0;
   while (i < a.size() && j < b.size()) {
-    const auto one = number_at(a, i), other = number_at(b, j);
-    if (one.has_value() != other.has_value() || (!one && a[i] != b[j])) return false;
-    i += one ? one->length : 1;
-    j += other ? other->length : 1;
+    if (!may_begin_number(a[i]) && !may_begin_number(b[j])) {
+      if (a[i++] != b[j++]) return false;
+      continue;
+    }
+    const std::size_t one = digits_at(a, i).length, other = digits_at(b, j).length;
+    if ((one == 0) != (other == 0) || (one == 0 && a[i] != b[j])) return false;
+    i += one == 0 ? 1 : one;
+    j += other == 0 ? 1 : other;
   }
   return i == a.size() && j == b.size();
 }

@@ -11,11 +11,8 @@ namespace {
 // Written out, every iteration costs nodes; a loop does not.
 constexpr std::int64_t most_written_out = 100'000;
 
-// Iterations of a folded repeat that are written themselves: what is peculiar to its ends (nothing
-// is wanted back from the first, dead code in the last) reaches less far. Folding takes two plans
-// and pays from twice as many iterations on.
-constexpr std::int64_t first_written = 3;
-constexpr std::int64_t last_written = 3;
+// Folding takes two plans of the ends and what is between, and pays from twice as many iterations
+// on.
 constexpr std::int64_t least_folded = 16;
 
 KeepsNode policy_of(const LayerConfig& repeat) {
@@ -41,15 +38,16 @@ bool are_distinct(std::vector<const BlockConfig*> blocks) {
 
 /// The iterations of a repeat that are written when it is folded. Those that are not are skipped
 /// between one and the next.
-std::vector<Iteration> folded_iterations(int repeat, std::int64_t times, bool is_widened) {
+std::vector<Iteration> folded_iterations(int repeat, std::int64_t times,
+                                         const BuildOptions& options) {
+  const std::int64_t first = options.ends, last = times - options.ends;
   std::vector<Iteration> written;
-  for (std::int64_t i = 0; i < first_written; ++i) written.push_back({repeat, i, i});
-  const std::int64_t last = times - last_written;
-  if (is_widened) {
-    written.push_back({repeat, first_written, first_written});
-    written.push_back({repeat, first_written + 1, first_written + 1});
+  for (std::int64_t i = 0; i < first; ++i) written.push_back({repeat, i, i});
+  if (repeat == options.widened) {
+    written.push_back({repeat, first, first});
+    written.push_back({repeat, first + 1, first + 1});
   } else {
-    written.push_back({repeat, first_written, last - 1});
+    written.push_back({repeat, first, last - 1});
   }
   for (std::int64_t i = last; i < times; ++i) written.push_back({repeat, i, i});
   return written;
@@ -102,8 +100,7 @@ class WriteOut {
 
   void write_folded(int repeat, std::int64_t times) {
     std::int64_t next = 0;
-    for (const Iteration& iteration :
-         folded_iterations(repeat, times, repeat == lowering_.options.widened)) {
+    for (const Iteration& iteration : folded_iterations(repeat, times, lowering_.options)) {
       if (iteration.first > next) skip(iteration.first - next);
       next = iteration.last + 1;
       origin() = iteration;

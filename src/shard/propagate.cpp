@@ -97,7 +97,7 @@ class Explainer {
     if (value == ValueId::none) return {};
     const std::vector<std::string>& labels = graph_.value(value).labels;
     for (std::size_t dim = 0; dim < layout.size() && dim < labels.size(); ++dim) {
-      if (layout[dim] == std::vector<int>{factor}) return labels[dim];
+      if (layout[dim].size() == 1 && layout[dim].front() == factor) return labels[dim];
     }
     return {};
   }

@@ -276,7 +276,7 @@ bool fuse_body(const Program& program, Body& body, const std::vector<int>& reade
   std::vector<Instruction> list;
   for (std::size_t i = 0; i < body.instructions.size(); ++i) {
     if (chain_at[i] < 0) {
-      list.push_back(body.instructions[i]);
+      list.push_back(std::move(body.instructions[i]));
       continue;
     }
     const Chain& chain = chains[static_cast<std::size_t>(chain_at[i])];
@@ -303,7 +303,7 @@ void forget_places(Program& program) {
 
 }  // namespace
 
-Program fused(Program program) {
+Program fused(Program program, Offsets offsets) {
   const std::vector<int> readers = spmd::count_readers(program);
   bool has_chains = false;
   for (Body& body : program.bodies) has_chains |= fuse_body(program, body, readers);
@@ -312,7 +312,7 @@ Program fused(Program program) {
   spmd::share_places(program);
   spmd::renumber(program);
   spmd::categorize(program);
-  plan_memory(program);
+  if (offsets == Offsets::planned) plan_memory(program);
   return program;
 }
 

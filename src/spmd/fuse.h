@@ -8,6 +8,7 @@
 
 #include <string_view>
 
+#include "spmd/offsets.h"
 #include "spmd/program.h"
 
 namespace shard {
@@ -18,7 +19,7 @@ enum class Fusion { off, on };
 /// read each other's results, or a common operand, with no product, loop or collective between
 /// them: so nothing is kept alive for longer than until the next of these. Instructions of one
 /// phase and one iteration only. Outputs and inputs stay as they are.
-Program fused(Program program);
+Program fused(Program program, Offsets offsets = Offsets::planned);
 
 /// The program as it is, or fused.
 Program with_fusion(Program program, Fusion fusion);

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "spmd/offsets.h"
 #include "spmd/partition.h"
 
 namespace shard {
@@ -10,6 +11,12 @@ namespace shard {
 namespace spmd {
 struct LoweringTables;
 }
+
+/// A program, and how its collectives were chosen.
+struct PartitionedProgram {
+  Program program;
+  PartitionMode mode = PartitionMode::cheapest;
+};
 
 /// The same for several graphs on one mesh: what is alike in them is worked out once.
 class Partitioner {
@@ -19,8 +26,13 @@ class Partitioner {
   Partitioner(const Partitioner&) = delete;
   Partitioner& operator=(const Partitioner&) = delete;
 
-  /// `sharded` is on an equal mesh.
-  Program run(const ShardedGraph& sharded, PartitionMode mode = PartitionMode::cheapest);
+  /// As `partition` does it; `sharded` is on an equal mesh. In `cheapest` both modes are weighed,
+  /// and the one that was taken is said.
+  PartitionedProgram run(const ShardedGraph& sharded, PartitionMode mode = PartitionMode::cheapest,
+                         Offsets offsets = Offsets::planned);
+  /// In this mode, whatever the other one would send.
+  Program run_as(PartitionMode mode, const ShardedGraph& sharded,
+                 Offsets offsets = Offsets::planned);
 
  private:
   Mesh mesh_;

@@ -129,6 +129,15 @@ std::vector<MergeCount> merged_in(const WrittenOut& whole) {
   return counts;
 }
 
+std::vector<spmd::FoldFacts> facts_of(const FoldedFunction& folded,
+                                      std::span<const FoldedFunction> widened) {
+  std::vector<spmd::FoldFacts> facts;
+  facts.reserve(widened.size() + 1);
+  facts.push_back(spmd::fold_facts(folded));
+  for (const FoldedFunction& wide : widened) facts.push_back(spmd::fold_facts(wide));
+  return facts;
+}
+
 }  // namespace
 
 struct Unfolded::Parts {
@@ -137,8 +146,6 @@ struct Unfolded::Parts {
 };
 
 MemoryPlan Unfolded::memory() const { return plan_of(parts_->whole); }
-
-std::vector<MergeCount> Unfolded::merged() const { return merged_in(parts_->whole); }
 
 std::vector<std::string> Unfolded::buffer_names() const {
   std::vector<std::string> names;
@@ -150,12 +157,20 @@ std::optional<Unfolded> unfold(const FoldedFunction& folded,
                                std::span<const FoldedFunction> widened,
                                std::span<const Iteration> folds) {
   auto parts = std::make_shared<Unfolded::Parts>();
-  parts->facts.push_back(spmd::fold_facts(folded));
-  for (const FoldedFunction& wide : widened) parts->facts.push_back(spmd::fold_facts(wide));
+  parts->facts = facts_of(folded, widened);
   auto whole = spmd::write_out(parts->facts, folds);
   if (!whole) return std::nullopt;
   parts->whole = std::move(*whole);
   return Unfolded(std::move(parts));
+}
+
+std::optional<std::vector<MergeCount>> merged_unfolded(const FoldedFunction& folded,
+                                                       std::span<const FoldedFunction> widened,
+                                                       std::span<const Iteration> folds) {
+  const std::vector<spmd::FoldFacts> facts = facts_of(folded, widened);
+  const auto whole = spmd::write_out_steps(facts, folds);
+  if (!whole) return std::nullopt;
+  return merged_in(*whole);
 }
 
 }  // namespace shard

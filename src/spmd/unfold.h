@@ -32,7 +32,6 @@ struct FoldedFunction {
 class Unfolded {
  public:
   MemoryPlan memory() const;  ///< positions are those of the folded program; with instances
-  std::vector<MergeCount> merged() const;
   /// Of the folded program, with ranges where they belong.
   std::vector<std::string> buffer_names() const;
 
@@ -52,5 +51,11 @@ class Unfolded {
 std::optional<Unfolded> unfold(const FoldedFunction& folded,
                                std::span<const FoldedFunction> widened,
                                std::span<const Iteration> folds);
+
+/// The merged collectives of the program written out, for which only instructions have to go on
+/// evenly.
+std::optional<std::vector<MergeCount>> merged_unfolded(const FoldedFunction& folded,
+                                                       std::span<const FoldedFunction> widened,
+                                                       std::span<const Iteration> folds);
 
 }  // namespace shard

@@ -33,11 +33,11 @@ std::optional<std::vector<Counterparts>> alike_counterparts(std::span<const Fold
   return found;
 }
 
-class Writer {
+/// The instructions.
+class LongStepWriter {
  public:
-  Writer(std::span<const FoldFacts> facts, std::span<const Iteration> folds, Course steps,
-         Course buffers)
-      : facts_(facts), steps_(std::move(steps)), buffers_(std::move(buffers)), folds_(folds) {
+  LongStepWriter(std::span<const FoldFacts> facts, std::span<const Iteration> folds, Course steps)
+      : facts_(facts), steps_(std::move(steps)) {
     made_.folded = &facts[0];
     std::int64_t end = facts[0].end;
     for (std::size_t w = 0; w < folds.size(); ++w)
@@ -46,8 +46,7 @@ class Writer {
   }
 
   std::optional<WrittenOut> run() {
-    const bool is_done = write_steps() && write_buffers();
-    if (!is_done || !is_named_ || !steps_.is_even() || !buffers_.is_even()) return std::nullopt;
+    if (!write_steps() || !steps_.is_even()) return std::nullopt;
     return std::move(made_);
   }
 
@@ -56,13 +55,6 @@ class Writer {
   Line of_step(std::size_t thing, const Field& field) {
     return steps_.line(thing, [&](std::size_t program, std::size_t one) {
       return static_cast<std::int64_t>(field(facts_[program].steps[one]));
-    });
-  }
-
-  template <class Field>
-  Line of_buffer(std::size_t thing, const Field& field) {
-    return buffers_.line(thing, [&](std::size_t program, std::size_t one) {
-      return static_cast<std::int64_t>(field(facts_[program].buffers[one]));
     });
   }
 
@@ -97,6 +89,32 @@ class Writer {
       made.needs.push_back(line);
     }
     return true;
+  }
+
+  std::span<const FoldFacts> facts_;
+  Course steps_;
+  WrittenOut made_;
+};
+
+/// The buffers.
+class LongBufferWriter {
+ public:
+  /// `made` has the instructions.
+  LongBufferWriter(std::span<const FoldFacts> facts, std::span<const Iteration> folds,
+                   Course buffers, WrittenOut made)
+      : facts_(facts), buffers_(std::move(buffers)), folds_(folds), made_(std::move(made)) {}
+
+  std::optional<WrittenOut> run() {
+    if (!write_buffers() || !is_named_ || !buffers_.is_even()) return std::nullopt;
+    return std::move(made_);
+  }
+
+ private:
+  template <class Field>
+  Line of_buffer(std::size_t thing, const Field& field) {
+    return buffers_.line(thing, [&](std::size_t program, std::size_t one) {
+      return static_cast<std::int64_t>(field(facts_[program].buffers[one]));
+    });
   }
 
   bool write_buffers() {
@@ -165,7 +183,6 @@ class Writer {
   }
 
   std::span<const FoldFacts> facts_;
-  Course steps_;
   Course buffers_;
   std::span<const Iteration> folds_;
   bool is_named_ = true;  ///< nothing is called after what is two iterations away
@@ -190,13 +207,20 @@ Bytes WrittenOut::bytes(std::size_t buffer) const {
   return bytes_of(folded->buffers[buffer].buffer->type);
 }
 
+std::optional<WrittenOut> write_out_steps(std::span<const FoldFacts> facts,
+                                          std::span<const Iteration> folds) {
+  auto steps = alike_counterparts(facts, folds, &FoldFacts::steps, &FoldFacts::by_step);
+  if (!steps) return std::nullopt;
+  return LongStepWriter(facts, folds, Course(std::move(*steps), folds)).run();
+}
+
 std::optional<WrittenOut> write_out(std::span<const FoldFacts> facts,
                                     std::span<const Iteration> folds) {
-  auto steps = alike_counterparts(facts, folds, &FoldFacts::steps, &FoldFacts::by_step);
+  auto made = write_out_steps(facts, folds);
+  if (!made) return std::nullopt;
   auto buffers = alike_counterparts(facts, folds, &FoldFacts::buffers, &FoldFacts::by_buffer);
-  if (!steps || !buffers) return std::nullopt;
-  return Writer(facts, folds, Course(std::move(*steps), folds), Course(std::move(*buffers), folds))
-      .run();
+  if (!buffers) return std::nullopt;
+  return LongBufferWriter(facts, folds, Course(std::move(*buffers), folds), std::move(*made)).run();
 }
 
 }  // namespace shard::spmd

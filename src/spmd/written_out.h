@@ -45,4 +45,8 @@ struct WrittenOut {
 std::optional<WrittenOut> write_out(std::span<const FoldFacts> facts,
                                     std::span<const Iteration> folds);
 
+/// The instructions alone; nothing is said about buffers, however they go on.
+std::optional<WrittenOut> write_out_steps(std::span<const FoldFacts> facts,
+                                          std::span<const Iteration> folds);
+
 }  // namespace shard::spmd

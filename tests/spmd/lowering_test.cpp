@@ -9,6 +9,7 @@
 #include <string>
 
 #include "shard/graph_maker.h"
+#include "spmd/fuse.h"
 #include "spmd/partition.h"
 #include "spmd/partitioner.h"
 #include "spmd/random_program.h"
@@ -125,9 +126,38 @@ TEST_CASE("what a partitioner knows of other graphs changes no program") {
       axes += axis.name.text() + "=" + std::to_string(axis.size) + " ";
     std::unique_ptr<Partitioner>& partitioner = by_mesh[axes];
     if (partitioner == nullptr) partitioner = std::make_unique<Partitioner>(graph.mesh);
-    CHECK(partitioner->run(graph) == partition(graph));
+    CHECK(partitioner->run(graph).program == partition(graph));
   }
   CHECK(by_mesh.size() < 150);  // most are shared
+}
+
+TEST_CASE("a partitioner that weighed both modes says which one made the program") {
+  std::map<PartitionMode, int> times;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    CAPTURE(seed);
+    const ShardedGraph graph = random_sharded_graph(seed);
+    Partitioner partitioner(graph.mesh);
+    const PartitionedProgram made = partitioner.run(graph);
+    CHECK(made.program == partitioner.run_as(made.mode, graph));
+    ++times[made.mode];
+  }
+  CHECK(times[PartitionMode::compatible] > 10);
+  CHECK(times[PartitionMode::cheapest] > 10);
+}
+
+TEST_CASE("a program without offsets gets those it would have had when its memory is planned") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    CAPTURE(seed);
+    const ShardedGraph graph = random_sharded_graph(seed);
+    Partitioner partitioner(graph.mesh);
+    Program program = partitioner.run(graph, PartitionMode::cheapest, Offsets::left_out).program;
+    CHECK(program.memory == MemoryPlan{});
+    Program chains = fused(program, Offsets::left_out);
+    plan_memory(program);
+    CHECK(program == partition(graph));
+    plan_memory(chains);
+    CHECK(chains == fused(program));
+  }
 }
 
 TEST_CASE("random graphs never send more than in the compatible mode") {
