@@ -48,7 +48,8 @@ struct ManualCollective {
   std::int64_t other = 0;  ///< all_to_all: concatenated
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs{};  ///< ppermute: source and target
   NodeOrigin origin{};
-  std::size_t position = 0;  ///< nodes of the region's graph before it
+  RegionId region = id_at<RegionId>(0);  ///< of the region's graph: its body, or that of a loop
+  std::size_t position = 0;              ///< nodes of that before it
 };
 
 class ManualBody {

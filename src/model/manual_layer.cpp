@@ -307,7 +307,8 @@ class CollectiveLayer {
     collective_.kind = word_.kind;
     collective_.origin = lowering_.builder.origin;
     ManualBody& body = *lowering_.manual;
-    collective_.position = body.graph.body().nodes.size();
+    collective_.region = lowering_.builder.region();
+    collective_.position = body.graph.region(collective_.region).nodes.size();
     collective_.result = lowering_.builder.add_value(type, "", std::move(labels), op_.layer.at);
     body.collectives.push_back(collective_);
     return op_.named(collective_.result);

@@ -155,12 +155,14 @@ StackedValue ManualReplay::widened(const StackedValue& value, const Axes& axes) 
   return {spread(value, axes, own), axes, axes_together(value.varying, axes)};
 }
 
-bool ManualReplay::run() {
-  std::size_t next = 0;
-  const std::vector<NodeId>& nodes = body_.graph.body().nodes;
+bool ManualReplay::play(RegionId region) {
+  const std::vector<NodeId>& nodes = body_.graph.region(region).nodes;
+  auto next = body_.collectives.begin();
   for (std::size_t k = 0; k <= nodes.size(); ++k) {
-    while (next < body_.collectives.size() && body_.collectives[next].position == k) {
-      play(body_.collectives[next++]);
+    for (; next != body_.collectives.end(); ++next) {
+      if (next->region != region) continue;
+      if (next->position > k) break;
+      play(*next);
     }
     if (k < nodes.size() && !play(body_.graph.node(nodes[k]))) return false;
   }
@@ -172,6 +174,7 @@ bool ManualReplay::play(const Node& node) {
   origin.name = node.name;
   origin.at = node.at;
   if (node.op == Op::constrain) return place_again(node);
+  if (node.op == Op::repeat) return play_loop(node);
   Axes axes, varying;
   std::vector<TensorType> types;
   for (const ValueId operand : node.operands) {
@@ -200,19 +203,19 @@ bool ManualReplay::play(const Node& node) {
   }
   const bool has_form =
       attributes && !(node.op == Op::pad && !stacked(node.operands[1]).axes.empty());
-  if (!has_form) {
-    lowering_.diagnostics.error(
-        "not-yet", node.at,
-        "'" + std::string(def(node.op).name) + "' cannot stand in a manual region yet",
-        node.region != RegionId::none ? "write the repeat with scan: false"
-                                      : "do it before or behind the region");
-    return false;
-  }
+  if (!has_form) return refuse(node, "do it before or behind the region");
   const std::vector<ValueId> results = lowering_.builder.emit_all(node.op, operands, *attributes);
   for (std::size_t k = 0; k < results.size(); ++k) {
     keep(node.results[k], {results[k], axes, varying});
   }
   return true;
+}
+
+bool ManualReplay::refuse(const Node& node, const std::string& hint) {
+  lowering_.diagnostics.error(
+      "not-yet", node.at,
+      "'" + std::string(def(node.op).name) + "' cannot stand in a manual region yet", hint);
+  return false;
 }
 
 /// A constraint inside: its axes are those that the region leaves alone.

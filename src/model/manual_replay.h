@@ -18,7 +18,7 @@ class ManualReplay {
   /// The whole value `outer` becomes `inner` of the region, a part per device.
   void enter(ValueId outer, ValueId inner, const ManualEntries& entries, const Location& at);
   /// Everything between. False after a mistake: `not-yet` for an op that has no such form.
-  bool run();
+  bool run() { return play(id_at<RegionId>(0)); }
   const StackedValue& stacked(ValueId inner) const { return values_.at(inner); }
   /// The whole value that the parts of `inner` make.
   ValueId leave(ValueId inner, const ManualEntries& entries, const Location& at);
@@ -26,9 +26,14 @@ class ManualReplay {
  private:
   using Axes = std::vector<int>;
 
+  /// The nodes and collectives of a region of the body's graph.
+  bool play(RegionId region);
   bool play(const Node& node);
+  bool play_loop(const Node& node);
+  bool write_loop(const Node& node, StackedValue& carry);
   void play(const ManualCollective& collective);
   bool place_again(const Node& node);
+  bool refuse(const Node& node, const std::string& hint);
   StackedValue reduced(const ManualCollective& collective, Op op);
   StackedValue summed(const ManualCollective& collective);
   StackedValue mean(const ManualCollective& collective);

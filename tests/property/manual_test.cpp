@@ -31,9 +31,11 @@ HostTensor table(Shape shape, const std::function<double(int, int)>& at) {
 }
 
 /// What the layers of a region make of the array cut along its columns.
-HostTensor region(const std::string& layers, const std::string& out_specs) {
+HostTensor region(const std::string& layers, const std::string& out_specs,
+                  const std::string& block = "[relu]") {
   const std::string model =
-      "inputs: {x: \"f32[rows=8, columns=16]\"}\nlayers:\n"
+      "blocks: {Block: " + block +
+      "}\ninputs: {x: \"f32[rows=8, columns=16]\"}\nlayers:\n"
       "  - manual:\n      axes: [model]\n      in_specs: \"P(None, model)\"\n      out_specs: " +
       out_specs + "\n      layers: [" + layers + "]\n";
   const Planned planned = plan_texts(model, "mesh: {data: 2, model: 4}\nrules: []\n", false);
@@ -45,9 +47,10 @@ HostTensor region(const std::string& layers, const std::string& out_specs) {
 }
 
 void check_region(const std::string& layers, const std::string& out_specs, Shape shape,
-                  const std::function<double(int, int)>& expected) {
+                  const std::function<double(int, int)>& expected,
+                  const std::string& block = "[relu]") {
   CAPTURE(layers);
-  const HostTensor found = region(layers, out_specs);
+  const HostTensor found = region(layers, out_specs, block);
   const HostTensor wanted = table(std::move(shape), expected);
   REQUIRE(found.type == wanted.type);
   CHECK(compare("output", found, wanted, 1e-6).is_ok());
@@ -119,4 +122,28 @@ TEST_CASE("a device of a manual region knows its number along an axis") {
       "let: y = x * 0 + number",
       "\"P(None, model)\"", {rows, columns},
       [](int /*row*/, int column) { return column / width; });
+}
+
+TEST_CASE("a loop in a manual region passes the parts on in every iteration") {
+  const auto passed_on = [](int row, int column) {
+    return element(row, (column + columns - 3 * width) % columns);
+  };
+  for (const char* scan : {"false", "true"}) {
+    check_region("repeat: {block: Block, times: 3, axis: null, scan: " + std::string(scan) + "}",
+                 "\"P(None, model)\"", {rows, columns}, passed_on,
+                 "[ppermute: {axes: model, shift: 1}]");
+  }
+}
+
+TEST_CASE("what a loop in a manual region carries may begin to differ inside") {
+  check_region(
+      "psum: model, repeat: {block: Block, times: 3, scan: true, axis: null}", "\"P(None, model)\"",
+      {rows, columns},
+      [](int row, int column) { return sum_at(row, column % width) + 3 * (column / width); },
+      "[axis_index: {name: me, axes: model}, convert: {of: me, dtype: f32, name: number}, "
+      "let: y = x + number]");
+  // Where it does not, the result is the same everywhere, and no device has it four times.
+  check_region(
+      "psum: model, repeat: {block: Block, times: 3, scan: true, axis: null}", "P()", {rows, width},
+      [](int row, int column) { return sum_at(row, column) * 64; }, "[psum: model]");
 }
