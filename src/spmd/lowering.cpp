@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "model/placement_ask.h"
 #include "spmd/axes.h"
 #include "spmd/forms.h"
 #include "spmd/local_op.h"
@@ -112,11 +113,23 @@ class Lowering {
   /// A constraint is a reshard, now or when somebody uses it; one that changes nothing is the
   /// operand itself.
   void lower_constraint(NodeId id) {
-    if (is_lazy_) return;
     const Node& node = graph_.node(id);
     const ValueId result = node.results.front();
+    if (is_lazy_) {
+      if (asks_for_sum(node)) use(result, declared(result), ReasonOf::constraint, id);
+      return;
+    }
     const BufferId buffer = use(node.operands.front(), declared(result), ReasonOf::constraint, id);
     forms_.add(result, form_of(declared(result), buffer));
+  }
+
+  /// In a manual region what is asked for is done: its sums are not put off, nor added up first.
+  bool asks_for_sum(const Node& node) const {
+    if (ask_of(node.attributes) != PlacementAsk::manual || node.phase != Phase::forward)
+      return false;
+    const std::vector<Form>& forms = forms_.of(node.results.front());
+    return std::all_of(forms.begin(), forms.end(),
+                       [](const Form& form) { return !form.sharding.unreduced.empty(); });
   }
 
   /// An op that reads nothing makes its part directly.

@@ -147,3 +147,24 @@ TEST_CASE("what a loop in a manual region carries may begin to differ inside") {
       "psum: model, repeat: {block: Block, times: 3, scan: true, axis: null}", "P()", {rows, width},
       [](int row, int column) { return sum_at(row, column) * 64; }, "[psum: model]");
 }
+
+TEST_CASE("every sum that a manual region asks for is made by itself") {
+  const std::string model =
+      "inputs: {x: \"f32[rows=8, columns=16]\", y: \"f32[rows=8, columns=16]\"}\nlayers:\n"
+      "  - manual:\n      of: [x, y]\n      in_specs: \"P(None, model)\"\n      out_specs: P()\n"
+      "      layers: [psum: {of: x, axes: model, name: a}, psum: {of: y, axes: model, name: b}, "
+      "let: c = a * 2 + b]\n";
+  const Planned planned = plan_texts(model, "mesh: {data: 2, model: 4}\nrules: []\n", false);
+  const std::vector<CollectiveCount> counts = count_collectives(planned.program);
+  REQUIRE(counts.size() == 1);
+  CHECK(counts[0].kind == CollectiveKind::all_reduce);
+  CHECK(counts[0].count == 2);
+  Cluster cluster(planned.program, {});
+  cluster.write_input(0, table({rows, columns}, element));
+  cluster.write_input(1, table({rows, columns}, element));
+  cluster.run();
+  CHECK(differences_from_plan(planned.program, cluster) == std::vector<std::string>{});
+  const HostTensor wanted =
+      table({rows, width}, [](int row, int column) { return 3 * sum_at(row, column); });
+  CHECK(compare("output", cluster.read_output(0), wanted, 1e-6).is_ok());
+}
