@@ -78,7 +78,7 @@ double measure_products(WorkerPool& pool) {
 }
 
 double measure_copies(WorkerPool& pool) {
-  constexpr std::int64_t count = std::int64_t{1} << 24;  // beyond every cache
+  constexpr std::int64_t count = std::int64_t{1} << 24;  // beyond the caches of most machines
   const LimitArray from(count), to(count);
   const std::int64_t part = count / pool.size();
   const double time = median_seconds([&] {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <functional>
 #include <memory>
@@ -20,6 +21,10 @@
 #include "exec/limits.h"
 #include "exec/scheduler.h"
 #include "exec/simd.h"
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
 
 namespace shard::bench {
 namespace {
@@ -118,6 +123,39 @@ std::vector<Floats> arenas_of(std::int64_t devices, std::int64_t count) {
   return arenas;
 }
 
+/// Copies beyond the caches: no line is read to be overwritten.
+void stream_copy(float* to, const float* from, std::int64_t count) {
+#if defined(__SSE2__)
+  for (std::int64_t i = 0; i < count; i += 4) _mm_stream_ps(to + i, _mm_loadu_ps(from + i));
+#else
+  std::copy_n(from, count, to);
+#endif
+}
+
+void cached_copy(float* to, const float* from, std::int64_t count) {
+  std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
+}
+
+/// Bytes read and written per second, at best, by copies of four of eight arrays of `bytes` into
+/// the other four: an all-reduce over eight devices works on as much memory, so it has the same
+/// help from caches.
+double copy_rate(WorkerPool& pool, std::int64_t bytes) {
+  constexpr std::int64_t piece = 65536;
+  const std::int64_t count = bytes / 4, pieces = count / piece;
+  const std::vector<Floats> arrays = arenas_of(8, count);
+  const auto rate_of = [&](void (*copy)(float*, const float*, std::int64_t)) {
+    const double seconds = median_of([&] {
+      pool.for_each(4 * pieces, [&](std::int64_t i) {
+        const auto pair = static_cast<std::size_t>(i / pieces * 2);
+        const std::int64_t at = i % pieces * piece;
+        copy(arrays[pair + 1].data() + at, arrays[pair].data() + at, piece);
+      });
+    });
+    return 8.0 * static_cast<double>(bytes) / seconds;
+  };
+  return std::max(rate_of(stream_copy), rate_of(cached_copy));
+}
+
 /// Seconds of an all-reduce of `bytes` per device over eight devices.
 double all_reduce_seconds(WorkerPool& pool, std::int64_t bytes) {
   const std::int64_t count = bytes / 4;
@@ -206,6 +244,7 @@ void print_all() {
   say("compulsory_ms", compulsory_seconds(pool) * 1e3);
   say("product_gflops", measure_products(pool) * 1e-9);
   for (const std::int64_t size : {8, 64}) {
+    say(size == 8 ? "copy_8_gb" : "copy_64_gb", copy_rate(pool, size * mebi) * 1e-9);
     const double seconds = all_reduce_seconds(pool, size * mebi);
     say(size == 8 ? "all_reduce_8_ms" : "all_reduce_64_ms", seconds * 1e3);
     // In place: every device's array is read once and written once.
