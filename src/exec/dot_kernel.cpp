@@ -102,7 +102,7 @@ constexpr std::int64_t most_terms = 8;
 constexpr std::int64_t small_product = 32 * 32 * 32;
 // And of those the ones that keep their sums in registers.
 constexpr std::int64_t most_columns = 64;
-constexpr std::int64_t most_terms_transposed = 64;
+constexpr std::int64_t most_terms_transposed = 256;
 
 /// The forms of the float32 product. `many` is OpenBLAS's where it is found, else our blocked one.
 enum class GemmForm {
