@@ -188,7 +188,7 @@ void few_terms_transposed(const GemmSizes& sizes, MatrixView a, const float* b, 
 #else
 
 template <class D, class V>
-HWY_INLINE auto sum_of_blocks(D d, V v) {
+HWY_INLINE auto sum_of_blocks(D, V v) {
   if constexpr (hn::MaxLanes(D()) > 4) {
     const hn::Half<D> half;
     return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
