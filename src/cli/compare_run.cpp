@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/diagnostic.h"
+#include "cli/cluster_choice.h"
 #include "cli/progress.h"
 #include "cli/run_arrays.h"
 #include "exec/cluster.h"
@@ -13,9 +14,8 @@ namespace shard {
 namespace {
 
 std::unique_ptr<Cluster> loaded_cluster(const Plan& plan, const Options& options) {
-  ClusterOptions cluster_options;
-  cluster_options.workers = options.workers;
-  auto cluster = std::make_unique<Cluster>(plan.main().program, cluster_options);
+  auto cluster = std::make_unique<Cluster>(plan.main().program,
+                                           cluster_choice(options, plan.mesh.device_count()));
   const std::int64_t seed = options.seed >= 0 ? options.seed : plan.seed;
   const std::vector<HostTensor> arguments =
       arguments_of(plan.main().sharded.graph, make_arrays(plan, options, seed));

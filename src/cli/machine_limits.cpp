@@ -65,6 +65,12 @@ MachineLimits profile_machine(int workers, Sources& sources, Progress& progress)
   return found.limits;
 }
 
+MachineLimits profile_share(int workers, Progress& progress) {
+  progress.say("measuring what this machine can do");
+  WorkerPool pool(workers);
+  return measure_limits(pool);
+}
+
 std::optional<MachineLimits> known_limits(int workers, Sources& sources) {
   const std::optional<std::filesystem::path> path = limits_path();
   if (!path) return std::nullopt;

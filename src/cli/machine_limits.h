@@ -18,6 +18,9 @@ std::optional<std::filesystem::path> limits_path();
 /// Throws `Error` (`no-cache-folder`, `unwritable-file`) before it measures.
 MachineLimits profile_machine(int workers, Sources& sources, Progress& progress);
 
+/// The same where other processes measure too, on this machine perhaps: nothing is kept.
+MachineLimits profile_share(int workers, Progress& progress);
+
 /// What an earlier `profile_machine` of as many workers kept; nothing when there was none. A file
 /// that cannot be read is told of on stderr, no reason not to run.
 std::optional<MachineLimits> known_limits(int workers, Sources& sources);

@@ -210,7 +210,7 @@ constexpr OptionRow all_rows[] = {
     {"--collectives", "owner|ring|tree|halving|hierarchical",
      "how reductions and gathers are done: in shared memory by whoever owns a segment (default), or "
      "by messages as links carry them, which are counted",
-     run_bit,
+     run_bit | compare_bit | reshard_bit,
      [](Options& o, const std::string& v) {
        o.collectives.algorithm =
            static_cast<CollectiveAlgorithm>(word_of("--collectives", v, algorithm_names()));
@@ -218,7 +218,8 @@ constexpr OptionRow all_rows[] = {
      }},
     {"--hosts", "N",
      "hosts that the devices are divided over, in order, for --collectives hierarchical (default 1)",
-     run_bit, [](Options& o, const std::string& v) { o.collectives.hosts = int_of("--hosts", v, 1); }},
+     run_bit | compare_bit | reshard_bit,
+     [](Options& o, const std::string& v) { o.collectives.hosts = int_of("--hosts", v, 1); }},
     {"--seed", "N", "seed of parameters and example inputs (default: the model's)", run_bit | compare_bit,
      [](Options& o, const std::string& v) {
        o.seed = read_count("--seed", v, 0, std::numeric_limits<std::int64_t>::max());

@@ -2,6 +2,7 @@
 
 #include "base/diagnostic.h"
 #include "cli/answer.h"
+#include "cli/cluster_choice.h"
 #include "cli/commands.h"
 #include "cli/layout.h"
 #include "cli/reshard_input.h"
@@ -65,12 +66,6 @@ std::vector<ReshardAlternative> alternatives(const ReshardInput& input) {
   return all;
 }
 
-ClusterOptions cluster_options(const Options& options) {
-  ClusterOptions cluster;
-  cluster.workers = options.workers;
-  return cluster;
-}
-
 }  // namespace
 
 int reshard_command(const Options& options, Sources& sources) {
@@ -90,7 +85,7 @@ int reshard_command(const Options& options, Sources& sources) {
                        std::nullopt};
   if (options.run) {
     report.run = run_reshard(input.mesh, input.type, input.from, report.plan.steps,
-                             cluster_options(options));
+                             cluster_choice(options, input.mesh.device_count()));
   }
   write_answer(options, options.format == Format::json ? reshard_json(report)
                                                        : reshard_text(report, layout_of(options)));

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "base/diagnostic.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/write_file.h"
 #include "cli/answer.h"
+#include "cli/cluster_choice.h"
 #include "cli/commands.h"
 #include "cli/fault_option.h"
 #include "cli/host_team.h"
@@ -18,6 +20,7 @@
 #include "cli/stages.h"
 #include "cli/trace_file.h"
 #include "exec/cores.h"
+#include "exec/packed.h"
 #include "report/json.h"
 #include "report/memory_picture.h"
 #include "report/run_text.h"
@@ -99,22 +102,10 @@ void check_threads(const Options& options, std::int64_t devices) {
               "leave it out: workers take the devices in turn");
 }
 
-void check_hosts(const Options& options) {
-  if (options.collectives.hosts == 1) return;
-  if (options.collectives.algorithm == CollectiveAlgorithm::hierarchical) return;
-  throw Error("usage", {"--hosts"},
-              "--collectives " + std::string(to_string(options.collectives.algorithm)) +
-                  " does not tell hosts apart",
-              "only --collectives hierarchical does");
-}
-
 /// What the options say of collectives, with the hosts that there are.
 CollectiveChoice collectives_of(const Options& options, const HostTeam& team) {
   const CollectiveChoice& choice = options.collectives;
-  if (team.transport() == nullptr) {
-    check_hosts(options);
-    return choice;
-  }
+  if (team.transport() == nullptr) return own_collectives(options);
   if (options.has_algorithm && choice.algorithm != CollectiveAlgorithm::hierarchical) {
     throw Error("usage", {"--collectives"},
                 "--backend mpi has no collectives by " + std::string(to_string(choice.algorithm)),
@@ -159,16 +150,35 @@ std::optional<int> run_tasks(const Plan& plan, const Options& options, const Hos
   return std::nullopt;
 }
 
-/// What the first host's machine can do with its workers; an exit code when measuring fails.
+/// What all hosts' machines can do together. What one of them kept may be of all its cores, which
+/// several share, so of several hosts it is known only when all have just measured.
+std::optional<MachineLimits> sum_of_limits(const HostTeam& team, const MachineLimits& own) {
+  Packer packer;
+  packer.put(own);
+  MachineLimits sum;
+  for (const std::vector<std::byte>& bytes : gather(team.transport(), std::move(packer).bytes())) {
+    const MachineLimits one = Unpacker(bytes).take<MachineLimits>();
+    sum.product_flops += one.product_flops;
+    sum.copy_bytes += one.copy_bytes;
+  }
+  return sum;
+}
+
+/// What the machine can do with these workers; an exit code when measuring fails.
 std::optional<int> find_limits(const Options& options, const HostTeam& team, Sources& sources,
                                Progress& progress, RunReport& report) {
   const int workers = options.workers > 0 ? options.workers : allowed_cores();
-  return team.together([&] {
-    if (!team.is_first()) return;
-    report.limits = options.profile ? profile_machine(workers, sources, progress)
-                                    : known_limits(workers, sources);
-    if (team.hosts() > 1) report.limits.reset();  // what the others can do is not known
-  });
+  if (team.hosts() == 1) {
+    return team.together([&] {
+      report.limits = options.profile ? profile_machine(workers, sources, progress)
+                                      : known_limits(workers, sources);
+    });
+  }
+  if (!options.profile) return std::nullopt;
+  MachineLimits own;
+  const auto refused = team.together([&] { own = profile_share(workers, progress); });
+  if (!refused) report.limits = sum_of_limits(team, own);
+  return refused;
 }
 
 /// What is drawn and recorded beside the answer.
@@ -186,7 +196,7 @@ void write_beside(const RunReport& report, const Options& options) {
 
 int run_command(const Options& given, Sources& sources) {
   const HostTeam team(given, sources);
-  const Options options = team.own(given);
+  Options options = team.own(given);
   std::optional<Plan> plan;
   RunReport report;
   const std::optional<int> refused = team.together([&] {
@@ -197,6 +207,7 @@ int run_command(const Options& given, Sources& sources) {
     if (team.is_first()) check_destinations(*plan, options);
     report.collectives = collectives_of(options, team);
     check_run(*plan, options);
+    options.workers = useful_workers(options, plan->mesh.device_count() / team.hosts());
   });
   if (refused) return *refused;
   report.plan = &*plan;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,6 +61,16 @@ std::int64_t left_in_group() {
   if (!limit || !used) return std::numeric_limits<std::int64_t>::max();
   const std::int64_t cache = number_in(group + "memory.stat", "inactive_file").value_or(0);
   return std::max<std::int64_t>(0, *limit - *used + cache);
+}
+
+/// What is left of a limit of this process (`ulimit -v`, `-d`), of which it has used what the line
+/// `key` of its status says.
+std::int64_t left_of(decltype(RLIMIT_AS) resource, const std::string& key) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return std::numeric_limits<std::int64_t>::max();
+  const std::int64_t used = number_in("/proc/self/status", key).value_or(0) * 1024;
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(limit.rlim_cur) - used);
 }
 
 /// Whether the system can read a byte there; a process that reads it itself would die.
@@ -147,7 +158,10 @@ bool Arena::is_clean_outside() const {
 
 Bytes Arena::footprint(std::int64_t size) { return Bytes(region_size(size)); }
 
-Bytes available_memory() { return Bytes(std::min(left_in_machine(), left_in_group())); }
+Bytes available_memory() {
+  return Bytes(std::min({left_in_machine(), left_in_group(), left_of(RLIMIT_AS, "VmSize:"),
+                         left_of(RLIMIT_DATA, "VmData:")}));
+}
 
 void check_memory(std::int64_t devices, Bytes size, Bytes available) {
   const std::int64_t each = Arena::footprint(size.count()).count();

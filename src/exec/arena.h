@@ -57,7 +57,7 @@ class Arena {
 };
 
 /// What this process may still allocate: the kernel's estimate of available memory, or what is left
-/// of the control group's limit if that is less.
+/// of the control group's limit or of its own (`ulimit -v`, `-d`) if that is less.
 Bytes available_memory();
 
 /// Throws `Error` `not-enough-memory` when `devices` arenas of `size` bytes do not fit into

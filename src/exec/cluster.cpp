@@ -316,20 +316,16 @@ class Cluster::Impl {
     timeline.devices = static_cast<int>(program_.mesh.device_count());
     timeline.workers = 0;
     timeline.spans.clear();
-    std::int64_t meetings = 0;
     for (const std::vector<std::byte>& bytes : shard::gather(transport_, std::move(own).bytes())) {
       Unpacker told(bytes);
       const int workers = told.take<int>();
-      std::int64_t end = meetings;
       for (TimelineSpan& span : told.take_all<TimelineSpan>()) {
         span.worker += timeline.workers;
-        if (span.meeting >= 0) span.meeting += meetings;
-        end = std::max(end, span.meeting + 1);
         timeline.spans.push_back(span);
       }
       timeline.workers += workers;
-      meetings = end;
     }
+    number_meetings(timeline.spans);
     return timeline;
   }
 

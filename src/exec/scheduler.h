@@ -76,7 +76,8 @@ class Scheduler {
   bool is_profiling() const { return is_profiling_; }
   /// From the next run on, if it is profiled, what every device does is kept.
   void set_recording(bool on) { is_recording_ = on; }
-  /// What was kept of the last run; afterwards nothing is.
+  /// What was kept of the last run; afterwards nothing is. Spans of a collective have the first
+  /// device of its group as their meeting: see `number_meetings`.
   Timeline take_timeline();
 
   std::span<const DeviceState> devices() const { return devices_; }
@@ -186,7 +187,6 @@ class Scheduler {
   bool is_recording_ = false;
   std::vector<DeviceTimes> times_;  ///< by device
   Instant run_begin_;
-  std::atomic<std::int64_t> meetings_{0};  ///< that were recorded
   bool is_bound_ = false;                  ///< a device stays on its worker
 
   std::atomic<int> live_{0};

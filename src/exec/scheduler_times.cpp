@@ -35,7 +35,6 @@ std::vector<TimelineInstruction> timeline_instructions(const Stream& stream) {
 void Scheduler::begin_times() {
   run_begin_ = std::chrono::steady_clock::now();
   for (DeviceTimes& times : times_) times.since = run_begin_;
-  meetings_ = 0;
   for (const std::unique_ptr<Worker>& worker : workers_) worker->spans.clear();
 }
 
@@ -79,7 +78,6 @@ void Scheduler::note_arrival(int number, Rendezvous& meeting, int member) {
 
 void Scheduler::note_collective(Worker& worker, const Rendezvous& meeting) {
   const Instant end = std::chrono::steady_clock::now();
-  const std::int64_t number = is_recording_ ? meetings_.fetch_add(1) : -1;
   const CollectiveSite& site = sites_[static_cast<std::size_t>(meeting.site)];
   for (const int device : meeting.here) {
     DeviceTimes& times = times_of(device);
@@ -93,7 +91,7 @@ void Scheduler::note_collective(Worker& worker, const Rendezvous& meeting) {
     TimelineSpan span = span_of(worker, device, meeting.arrivals[member]);
     span.met = nanoseconds_between(run_begin_, meeting.met);
     span.end = nanoseconds_between(run_begin_, end);
-    span.meeting = number;
+    span.meeting = meeting.devices[static_cast<std::size_t>(meeting.order.front())];
     worker.spans.push_back(span);
   }
 }

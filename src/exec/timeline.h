@@ -45,4 +45,8 @@ struct Timeline {
   std::vector<TimelineSpan> spans;  ///< by device, then in order
 };
 
+/// Gives meetings their numbers: of spans by device and in order, whose meeting is so far the first
+/// device of the group. Members on different hosts get the same number too.
+void number_meetings(std::vector<TimelineSpan>& spans);
+
 }  // namespace shard

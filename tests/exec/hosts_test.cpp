@@ -6,10 +6,12 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -218,6 +220,29 @@ TEST_CASE("hosts that run one program together give the bits and counts of one p
 
 TEST_CASE("a loop's collectives cross in every iteration") {
   check_as_one_process(in_a_loop(), {2, 4});
+}
+
+TEST_CASE("members of a collective on several hosts have one number in every host's timeline") {
+  const Program program = in_a_loop();
+  std::vector<Timeline> timelines(2);
+  const auto thrown = on_hosts(2, [&](Transport& transport) {
+    ClusterOptions options = options_of(2);
+    options.transport = &transport;
+    timelines[static_cast<std::size_t>(transport.self())] =
+        Cluster(program, options).run_recorded();
+  });
+  CHECK(thrown == std::vector<std::string>(2));
+  for (const Timeline& timeline : timelines) {
+    std::map<std::int64_t, std::vector<std::pair<int, std::int64_t>>> meetings;
+    for (const TimelineSpan& span : timeline.spans) {
+      if (span.meeting >= 0) meetings[span.meeting].emplace_back(span.device, span.iteration);
+    }
+    REQUIRE(meetings.size() == 5);
+    for (std::int64_t i = 0; i < 5; ++i) {
+      CHECK(meetings[i] ==
+            std::vector<std::pair<int, std::int64_t>>{{0, i}, {1, i}, {2, i}, {3, i}});
+    }
+  }
 }
 
 TEST_CASE("a device that is lost ends the run of its host and of those that wait for it") {
