@@ -140,6 +140,7 @@ void compare_steps(Cluster& cluster, const PlannedFunction& function,
     }
     keep_worse(run.differences, std::move(found.differences));
     run.undetermined += found.undetermined;
+    run.rounded_otherwise += found.rounded_otherwise;
     take_state(graph, results, arguments);
   }
   keep_results(graph, std::move(results), outcome);

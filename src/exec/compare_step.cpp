@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <numeric>
+#include <random>
 #include <set>
 #include <utility>
 
@@ -167,14 +169,15 @@ std::vector<Range> ranges_of(const Graph& graph, const UpdateAlone& update,
   const std::vector<HostTensor>& read = values.exact;
   std::vector<Range> ranges(graph.outputs.size());
   if (update.outputs.empty()) return ranges;
-  const std::vector<double> tolerances = tolerances_of(graph);
+  const std::vector<Tolerance> tolerances = tolerances_of(graph);
   const std::size_t given = inputs.size();
   inputs.insert(inputs.end(), read.begin(), read.end());
   for (const Move& move : moves) {
     for (std::size_t i = 0; i < read.size(); ++i) {
       const ValueId value = update.read[i];
       if (!has_error(graph, value)) continue;
-      const double error = tolerances[index_of(value)] * largest_magnitude(doubles_of(read[i]));
+      const double error =
+          tolerances[index_of(value)].allowed(largest_magnitude(doubles_of(read[i])));
       const HostTensor* const nudged = values.nudged.empty() ? nullptr : &values.nudged[i];
       inputs[given + i] = moved(read[i], nudged, move, error);
     }
@@ -184,25 +187,64 @@ std::vector<Range> ranges_of(const Graph& graph, const UpdateAlone& update,
   return ranges;
 }
 
-/// Distance from the expected value, or from its range where the update enlarges the gradient's
-/// error.
-Difference compare_in(const std::string& name, const HostTensor& actual, const HostTensor& expected,
-                      Range range, double tolerance, std::int64_t& undetermined) {
-  if (range.least.empty()) return compare(name, actual, expected, tolerance);
+/// Whether any value has fewer bits than float32.
+bool has_storage_formats(const Graph& graph) {
+  return std::any_of(graph.values.begin(), graph.values.end(),
+                     [](const GraphValue& value) { return least_magnitude(value.type.dtype) > 0; });
+}
+
+/// By output of the step: what runs give that round values of 16 bits up or down by chance.
+std::vector<Range> ranges_of_rounding(const Graph& graph, const std::vector<HostTensor>& inputs) {
+  constexpr int runs = 8;
+  constexpr std::uint64_t seed = 1;
+  std::mt19937_64 random(seed);
+  std::vector<Range> ranges(graph.outputs.size());
+  for (int run = 0; run < runs; ++run) {
+    const std::vector<HostTensor> results = run_reference_rounded_anyhow(graph, inputs, random);
+    for (std::size_t i = 0; i < results.size(); ++i) widen(ranges[i], results[i]);
+  }
+  return ranges;
+}
+
+/// Brings what is too far from the expected value as near to it as it is to the range; returns how
+/// many elements.
+std::int64_t settle(HostTensor& actual, const HostTensor& expected, const Tolerance& tolerance,
+                    Range range) {
   widen(range, expected);
   const std::vector<double> wanted = doubles_of(expected);
-  const double allowed = tolerance * largest_magnitude(wanted);
+  const double allowed = tolerance.allowed(largest_magnitude(wanted));
+  std::vector<double> found = doubles_of(actual);
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!std::isfinite(found[i]) || std::fabs(found[i] - wanted[i]) <= allowed) continue;
+    found[i] = wanted[i] + (found[i] - std::clamp(found[i], range.least[i], range.most[i]));
+    ++count;
+  }
+  from_doubles(found.data(), actual.type.dtype, actual.bytes.data(), found.size());
+  return count;
+}
+
+/// With what is inside its range, where the update enlarges the gradient's error, brought to the
+/// expected value.
+HostTensor settled_in(const HostTensor& actual, const HostTensor& expected, Range range,
+                      const Tolerance& tolerance, std::int64_t& undetermined) {
+  if (range.least.empty()) return actual;
+  widen(range, expected);
+  const std::vector<double> wanted = doubles_of(expected);
+  const double allowed = tolerance.allowed(largest_magnitude(wanted));
   std::vector<double> nearest = doubles_of(actual);
   HostTensor settled = actual;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const double outside = nearest[i] - std::clamp(nearest[i], range.least[i], range.most[i]);
+    const bool is_near = std::fabs(nearest[i] - wanted[i]) <= allowed;
     const bool is_determined = range.most[i] - range.least[i] <= 2 * enlarged * allowed;
-    if (is_determined || !std::isfinite(nearest[i])) continue;
-    if (std::fabs(nearest[i] - wanted[i]) > allowed) ++undetermined;
+    if (!std::isfinite(nearest[i]) || (is_determined && (is_near || outside != 0))) continue;
+    if (!is_determined && !is_near) ++undetermined;
     // What is inside its range is as good as the expected value.
-    nearest[i] = wanted[i] + (nearest[i] - std::clamp(nearest[i], range.least[i], range.most[i]));
+    nearest[i] = wanted[i] + outside;
   }
   from_doubles(nearest.data(), settled.type.dtype, settled.bytes.data(), nearest.size());
-  return compare(name, settled, expected, tolerance);
+  return settled;
 }
 
 /// The update as far as it makes `outputs` of the step.
@@ -266,21 +308,17 @@ class ComparedStep {
   }
 
   StepComparison compared() {
-    std::vector<Range> ranges = ranges_of(graph_, update_, inputs_, values_, moves_to_ends());
-    const StepComparison comparison = compared_in(ranges);
-    std::set<std::size_t> unexplained;
-    for (const std::size_t output : update_.outputs) {
-      const Difference& one = comparison.differences[output];
-      if (!one.is_ok() && !one.has_non_finite) unexplained.insert(output);
+    ranges_ = ranges_of(graph_, update_, inputs_, values_, moves_to_ends());
+    StepComparison comparison = compared_in_ranges();
+    if (const auto some = unexplained(comparison, update_.outputs); !some.empty()) {
+      look_all_over(some);
+      comparison = compared_in_ranges();
     }
-    if (unexplained.empty()) return comparison;
-    std::vector<HostTensor> nudged =
-        run_reference(with_outputs(graph_, update_.read), nudged_inputs(inputs_));
-    values_.nudged = read_values(nudged);
-    const std::vector<Range> wider =
-        ranges_of(graph_, restricted_to(update_, unexplained), inputs_, values_, moves_all_over());
-    for (const std::size_t output : unexplained) ranges[output] = wider[output];
-    return compared_in(ranges);
+    if (!has_storage_formats(graph_) || unexplained(comparison, all_outputs()).empty())
+      return comparison;
+    rounding_ = ranges_of_rounding(graph_, inputs_);
+    const StepComparison by_rounding = compared_in_ranges();
+    return unexplained(by_rounding, all_outputs()).empty() ? by_rounding : comparison;
   }
 
  private:
@@ -290,12 +328,44 @@ class ComparedStep {
     return {std::make_move_iterator(own), std::make_move_iterator(all.end())};
   }
 
-  StepComparison compared_in(const std::vector<Range>& ranges) const {
+  std::vector<std::size_t> all_outputs() const {
+    std::vector<std::size_t> all(graph_.outputs.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+  }
+
+  static std::set<std::size_t> unexplained(const StepComparison& comparison,
+                                           const std::vector<std::size_t>& outputs) {
+    std::set<std::size_t> some;
+    for (const std::size_t output : outputs) {
+      const Difference& one = comparison.differences[output];
+      if (!one.is_ok() && !one.has_non_finite) some.insert(output);
+    }
+    return some;
+  }
+
+  /// For these outputs of the update, gradients all over their ranges.
+  void look_all_over(const std::set<std::size_t>& outputs) {
+    std::vector<HostTensor> nudged =
+        run_reference(with_outputs(graph_, update_.read), nudged_inputs(inputs_));
+    values_.nudged = read_values(nudged);
+    const std::vector<Range> wider =
+        ranges_of(graph_, restricted_to(update_, outputs), inputs_, values_, moves_all_over());
+    for (const std::size_t output : outputs) ranges_[output] = wider[output];
+  }
+
+  StepComparison compared_in_ranges() const {
     StepComparison comparison;
-    for (std::size_t output = 0; output < graph_.outputs.size(); ++output) {
-      comparison.differences.push_back(compare_in(
-          graph_.outputs[output].path, actual_[output], expected_[output], ranges[output],
-          tolerances_[index_of(graph_.outputs[output].value)], comparison.undetermined));
+    for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
+      const GraphOutput& output = graph_.outputs[i];
+      const Tolerance& tolerance = tolerances_[index_of(output.value)];
+      HostTensor settled =
+          settled_in(actual_[i], expected_[i], ranges_[i], tolerance, comparison.undetermined);
+      if (!rounding_.empty()) {
+        comparison.rounded_otherwise += settle(settled, expected_[i], tolerance, rounding_[i]);
+      }
+      comparison.differences.push_back(
+          compare(output.path, settled, expected_[i], tolerance.relative, tolerance.least));
     }
     return comparison;
   }
@@ -303,10 +373,12 @@ class ComparedStep {
   const Graph& graph_;
   const std::vector<HostTensor>& inputs_;
   const std::vector<HostTensor>& actual_;
-  std::vector<double> tolerances_;
+  std::vector<Tolerance> tolerances_;
   UpdateAlone update_;
   std::vector<HostTensor> expected_;
   ReadValues values_;
+  std::vector<Range> ranges_;    ///< by output: of what the update makes of its gradients
+  std::vector<Range> rounding_;  ///< by output, where it is looked at
 };
 
 }  // namespace

@@ -11,6 +11,11 @@
 // result, gradients all over it are tried. There a gradient that is exactly 0 keeps to 0 only if
 // slightly different inputs give 0 too; otherwise its addends have cancelled out, and it has a
 // rounding error like others.
+//
+// Values of 16 bits have few digits, and where addends nearly cancel out, a unit is on or off, or
+// one of two experts is the better by a hair, results hang on which way something was rounded. What
+// differs otherwise is therefore looked for between the results of runs that round up or down at
+// random.
 
 #include <cstdint>
 #include <vector>
@@ -25,6 +30,8 @@ struct StepComparison {
   /// Elements, of all outputs together, that differ by more than the tolerance and hang on such a
   /// gradient.
   std::int64_t undetermined = 0;
+  /// Elements that differ by more than that and hang on how values of 16 bits are rounded.
+  std::int64_t rounded_otherwise = 0;
 };
 
 /// Compares `actual`, one array per output of `graph`, with what the reference gives for `inputs`.

@@ -189,7 +189,7 @@ class Comparer {
          numbers_of(whole.type.dtype, whole.bytes.data(), element_count(whole.type.shape))) {
       if (std::isfinite(number)) largest = std::max(largest, std::fabs(number));
     }
-    return tolerances_[index_of(one.made.first)] * (largest > 0 ? largest : 1);
+    return tolerances_[index_of(one.made.first)].allowed(largest > 0 ? largest : 1);
   }
 
   void compare(std::size_t at, int number, const DeviceState& device) {
@@ -289,7 +289,7 @@ class Comparer {
   const std::vector<Sharding>& shardings_;
   std::vector<Watched> watched_;
   std::vector<HostTensor> expected_;
-  std::vector<double> tolerances_;
+  std::vector<Tolerance> tolerances_;
   Places places_;
   std::vector<ShardLayout> layouts_;
   std::vector<std::vector<std::int64_t>> pieces_;  ///< by layout and device

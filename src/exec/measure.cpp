@@ -38,7 +38,7 @@ Timing timing_of(const std::vector<double>& per_step) {
 }  // namespace
 
 Difference compare(const std::string& name, const HostTensor& actual, const HostTensor& expected,
-                   double tolerance) {
+                   double tolerance, double least) {
   SHARD_CHECK(actual.type == expected.type, "arrays of one type are compared");
   const std::size_t count = static_cast<std::size_t>(element_count(expected.type.shape));
   std::vector<double> a(count), e(count);
@@ -62,7 +62,7 @@ Difference compare(const std::string& name, const HostTensor& actual, const Host
     difference.largest = distance;
     difference.index = static_cast<std::int64_t>(i);
   }
-  if (largest_expected > 0) difference.largest /= largest_expected;
+  if (largest_expected > 0) difference.largest /= std::max(largest_expected, least);
   return difference;
 }
 

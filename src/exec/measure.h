@@ -19,10 +19,11 @@ struct Difference {
   bool is_ok() const { return !has_non_finite && largest <= tolerance; }
 };
 
-/// `tolerance` is relative to the largest finite magnitude of `expected` (absolute where that is
-/// 0). Equal infinities are equal; any other infinity or NaN is not ok.
+/// `tolerance` is relative to the largest finite magnitude of `expected`, or `least` if that is
+/// larger (absolute where all is 0). Equal infinities are equal; any other infinity or NaN is not
+/// ok.
 Difference compare(const std::string& name, const HostTensor& actual, const HostTensor& expected,
-                   double tolerance);
+                   double tolerance, double least = 0);
 
 /// Mean, standard deviation over runs (of the population, as timeit prints it), median and minimum,
 /// per step.

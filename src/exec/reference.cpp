@@ -1,6 +1,7 @@
 #include "exec/reference.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -19,6 +20,45 @@ DoubleArray zero_array(const TensorType& type) {
   return {type, std::vector<double>(static_cast<std::size_t>(element_count(type.shape)), 0.0)};
 }
 
+/// A float of fewer than 32 bits is a storage format.
+bool is_storage(DType dtype) {
+  constexpr int bytes_of_f32 = 4;
+  return info(dtype).is_float && info(dtype).bytes < bytes_of_f32;
+}
+
+/// What was kept in a storage format is read back rounded. Of wider ones the reference keeps the
+/// exact number.
+void round_to_storage(DoubleArray& array) {
+  const DType format = array.type.dtype;
+  std::vector<std::byte> stored(static_cast<std::size_t>(bytes_of(array.type).count()));
+  from_doubles(array.values.data(), format, stored.data(), array.values.size());
+  to_doubles(format, stored.data(), array.values.data(), array.values.size());
+}
+
+/// The number of the format next to `nearest`, in the direction of `beyond`.
+double next_number(DType format, double nearest, double beyond) {
+  const unsigned sign = 1U << (8 * info(format).bytes - 1);
+  std::uint16_t bits = 0;  // of the smaller formats the low byte
+  from_doubles(&nearest, format, reinterpret_cast<std::byte*>(&bits), 1);
+  const unsigned magnitude = bits & (sign - 1);
+  const bool is_farther = magnitude == 0 || std::signbit(nearest) == std::signbit(beyond);
+  const unsigned negative = magnitude == 0 ? (std::signbit(beyond) ? sign : 0) : bits & sign;
+  bits = static_cast<std::uint16_t>(negative | (is_farther ? magnitude + 1 : magnitude - 1));
+  return element_as_double(format, reinterpret_cast<const std::byte*>(&bits), 0);
+}
+
+/// Rounds every number up or down, half of them to the one that is farther away.
+void round_anyhow(DoubleArray& array, std::mt19937_64& random) {
+  const std::vector<double> exact = array.values;
+  round_to_storage(array);
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const double beyond = exact[i] - array.values[i];
+    if (beyond == 0 || !std::isfinite(beyond) || random() % 2 == 0) continue;
+    const double other = next_number(array.type.dtype, array.values[i], beyond);
+    if (std::isfinite(other)) array.values[i] = other;
+  }
+}
+
 /// How often each value is used in a region; a value is dropped after its last
 /// use.
 std::unordered_map<ValueId, int> use_counts(const Graph& graph, const Region& region) {
@@ -32,8 +72,9 @@ std::unordered_map<ValueId, int> use_counts(const Graph& graph, const Region& re
 
 class Evaluator {
  public:
-  explicit Evaluator(const Graph& graph, const ReferenceWatch& watch)
-      : graph_(graph), watch_(watch) {}
+  /// `random`: where given, storage formats round up or down by chance.
+  Evaluator(const Graph& graph, const ReferenceWatch& watch, std::mt19937_64* random = nullptr)
+      : graph_(graph), watch_(watch), random_(random) {}
 
   std::vector<Array> run(const Region& region, std::vector<Array> arguments) {
     std::unordered_map<ValueId, int> uses = use_counts(graph_, region);
@@ -79,9 +120,18 @@ class Evaluator {
     evaluate(node.op, {node.attributes, operands, results});
     std::vector<Array> shared;
     for (DoubleArray& result : results) {
+      if (is_storage(result.type.dtype)) round_result(result);
       shared.push_back(std::make_shared<const DoubleArray>(std::move(result)));
     }
     return shared;
+  }
+
+  void round_result(DoubleArray& result) const {
+    if (random_ != nullptr) {
+      round_anyhow(result, *random_);
+    } else {
+      round_to_storage(result);
+    }
   }
 
   std::vector<Array> evaluate_repeat(const Node& node, std::vector<Array> operands) {
@@ -131,6 +181,7 @@ class Evaluator {
 
   const Graph& graph_;
   const ReferenceWatch& watch_;
+  std::mt19937_64* random_;
   std::vector<std::int64_t> iterations_;  ///< of the loops that run
 };
 
@@ -185,18 +236,29 @@ std::vector<Array> arguments_of(const Graph& graph, const std::vector<HostTensor
   return arguments;
 }
 
-}  // namespace
-
-std::vector<HostTensor> run_reference(const Graph& graph, const std::vector<HostTensor>& inputs) {
+std::vector<HostTensor> outputs_of(const Graph& graph, const std::vector<HostTensor>& inputs,
+                                   std::mt19937_64* random) {
   std::vector<HostTensor> outputs;
   const ReferenceWatch nobody;
   for (const Array& array :
-       Evaluator(graph, nobody).run(graph.body(), arguments_of(graph, inputs))) {
+       Evaluator(graph, nobody, random).run(graph.body(), arguments_of(graph, inputs))) {
     outputs.push_back(zeros(array->type));
     from_doubles(array->values.data(), array->type.dtype, outputs.back().bytes.data(),
                  array->values.size());
   }
   return outputs;
+}
+
+}  // namespace
+
+std::vector<HostTensor> run_reference(const Graph& graph, const std::vector<HostTensor>& inputs) {
+  return outputs_of(graph, inputs, nullptr);
+}
+
+std::vector<HostTensor> run_reference_rounded_anyhow(const Graph& graph,
+                                                     const std::vector<HostTensor>& inputs,
+                                                     std::mt19937_64& random) {
+  return outputs_of(graph, inputs, &random);
 }
 
 void watch_reference(const Graph& graph, const std::vector<HostTensor>& inputs,

@@ -5,51 +5,58 @@
 namespace shard {
 namespace {
 
+Tolerance tolerance_of(DType dtype) {
+  return {comparison_tolerance(dtype), least_magnitude(dtype)};
+}
+
+Tolerance coarser(const Tolerance& a, const Tolerance& b) {
+  return {std::max(a.relative, b.relative), std::max(a.least, b.least)};
+}
+
 class Tolerances {
  public:
-  explicit Tolerances(const Graph& graph) : graph_(graph), of_(graph.values.size(), 0) {
-    visit(graph.body(), 0);
+  explicit Tolerances(const Graph& graph) : graph_(graph), of_(graph.values.size()) {
+    visit(graph.body(), {});
   }
-  std::vector<double> take() { return std::move(of_); }
+  std::vector<Tolerance> take() { return std::move(of_); }
 
  private:
   /// `around`: of what the region's loop is given; a body feeds itself, so all its values share it.
-  void visit(const Region& region, double around) {
+  void visit(const Region& region, const Tolerance& around) {
     for (const NodeId id : region.nodes) {
       const Node& node = graph_.node(id);
-      double coarsest = around;
+      Tolerance coarsest = around;
       for (const ValueId operand : node.operands) {
-        coarsest = std::max(coarsest, of_[index_of(operand)]);
+        coarsest = coarser(coarsest, of_[index_of(operand)]);
       }
       if (node.region != RegionId::none) {
         const Region& body = graph_.region(node.region);
-        coarsest = std::max(coarsest, coarsest_in(body));
+        coarsest = coarser(coarsest, coarsest_in(body));
         visit(body, coarsest);
       }
       for (const ValueId result : node.results) {
         const DType dtype = graph_.value(result).type.dtype;
-        of_[index_of(result)] =
-            info(dtype).is_float ? std::max(coarsest, comparison_tolerance(dtype)) : 0;
+        if (info(dtype).is_float) of_[index_of(result)] = coarser(coarsest, tolerance_of(dtype));
       }
     }
   }
 
-  double coarsest_in(const Region& region) const {
-    double coarsest = 0;
+  Tolerance coarsest_in(const Region& region) const {
+    Tolerance coarsest;
     for (const NodeId id : region.nodes) {
       const Node& node = graph_.node(id);
       for (const ValueId result : node.results) {
-        coarsest = std::max(coarsest, comparison_tolerance(graph_.value(result).type.dtype));
+        coarsest = coarser(coarsest, tolerance_of(graph_.value(result).type.dtype));
       }
       if (node.region != RegionId::none) {
-        coarsest = std::max(coarsest, coarsest_in(graph_.region(node.region)));
+        coarsest = coarser(coarsest, coarsest_in(graph_.region(node.region)));
       }
     }
     return coarsest;
   }
 
   const Graph& graph_;
-  std::vector<double> of_;
+  std::vector<Tolerance> of_;
 };
 
 }  // namespace
@@ -63,6 +70,12 @@ double comparison_tolerance(DType dtype) {
   return dtype == DType::f32 ? 1e-5 : 1e-10;
 }
 
-std::vector<double> tolerances_of(const Graph& graph) { return Tolerances(graph).take(); }
+double least_magnitude(DType dtype) {
+  if (dtype == DType::bf16) return 0x1p-126;
+  if (dtype == DType::f16 || dtype == DType::f8_e5m2) return 0x1p-14;
+  return dtype == DType::f8_e4m3fn ? 0x1p-6 : 0;
+}
+
+std::vector<Tolerance> tolerances_of(const Graph& graph) { return Tolerances(graph).take(); }
 
 }  // namespace shard

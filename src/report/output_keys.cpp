@@ -298,6 +298,8 @@ constexpr OutputKey run_keys[] = {
      "why steps that should be are not compared, e.g. the memory the unsharded run needs"},
     {"functions[].undetermined_elements", "integer",
      "of updates whose gradient is 0 within rounding; each is inside the range that leaves"},
+    {"functions[].elements_rounded_otherwise", "integer",
+     "that hang on how values of 16 bits are rounded; each is where such runs differ"},
     {"functions[].differences", "array", "from the unsharded run, one per result"},
     {"functions[].differences[].path", "string", ""},
     {"functions[].differences[].largest_relative", "number", "relative to the largest magnitude"},

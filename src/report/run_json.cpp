@@ -158,6 +158,7 @@ Json run_function_json(const FunctionRun& run) {
           {"why_not_compared",
            run.why_not_compared.empty() ? Json(nullptr) : Json(run.why_not_compared)},
           {"undetermined_elements", run.undetermined},
+          {"elements_rounded_otherwise", run.rounded_otherwise},
           {"differences", differences},
           {"first_difference", first_json(run)},
           {"why_no_first_difference",

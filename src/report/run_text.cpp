@@ -57,11 +57,17 @@ std::string verify_line(const FunctionRun& run, const Layout& layout) {
                                 ? fmt::format("not a number at {}", worst->name)
                                 : fmt::format("largest difference {:.1e} (tolerance {:.0e}, at {})",
                                               worst->largest, worst->tolerance, worst->name);
-  const std::string range =
-      run.undetermined == 0
-          ? ""
-          : fmt::format(", but for {} of an update whose gradient is 0 within rounding",
+  std::string range;
+  if (run.undetermined != 0) {
+    range = fmt::format(", but for {} of an update whose gradient is 0 within rounding",
                         counted(run.undetermined, "element"));
+  }
+  if (run.rounded_otherwise != 0) {
+    range += fmt::format(", {} {} that {} on how values of 16 bits are rounded",
+                         range.empty() ? "but for" : "and for",
+                         counted(run.rounded_otherwise, "element"),
+                         run.rounded_otherwise == 1 ? "hangs" : "hang");
+  }
   return fmt::format("{:<11} {} the unsharded run{}: {}, {}{}  {}\n", run.title,
                      run.results_equal() ? "equal to" : "DIFFERS FROM", steps, what, found, range,
                      verdict_word(layout, run.results_equal()));

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <random>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "exec/numbers.h"
@@ -132,6 +135,43 @@ TEST_CASE("outputs of the reference are rounded once") {
   const ValueId third = maker.node(0, Op::scale, {x}, {type}, {{"value", 1.0 / 3}})[0];
   maker.output(maker.node(0, Op::scale, {third}, {type}, {{"value", 3.0}})[0]);
   CHECK(numbers_of(run_reference(maker.graph, {tensor(type, {1})})[0])[0] == 1);
+}
+
+TEST_CASE("the reference rounds what is kept in 16 bits and nothing else") {
+  for (const auto& [dtype, expected] :
+       {std::pair(DType::bf16, 1.001953125), std::pair(DType::f32, 1.0)}) {
+    GraphMaker maker;
+    const TensorType narrow{dtype, {1}}, wide{DType::f64, {1}};
+    const ValueId x = maker.input(narrow);
+    const ValueId third = maker.node(0, Op::scale, {x}, {narrow}, {{"value", 1.0 / 3}})[0];
+    const ValueId same =
+        maker.node(0, Op::convert, {third}, {wide}, {{"dtype", std::string("f64")}})[0];
+    maker.output(maker.node(0, Op::scale, {same}, {wide}, {{"value", 3.0}})[0]);
+    CHECK(numbers_of(run_reference(maker.graph, {tensor(narrow, {1})})[0])[0] == expected);
+  }
+}
+
+TEST_CASE("rounded anyhow a number is one of its two neighbours in the format") {
+  for (const DType dtype : {DType::bf16, DType::f16, DType::f8_e4m3fn, DType::f8_e5m2}) {
+    GraphMaker maker;
+    const TensorType type{dtype, {3}};
+    const ValueId x = maker.input(type);
+    maker.output(maker.node(0, Op::scale, {x}, {type}, {{"value", 1.0 / 3}})[0]);
+    const std::vector<HostTensor> inputs{tensor(type, {1, -1, 0})};
+    const double nearest = numbers_of(run_reference(maker.graph, inputs)[0])[0];
+    std::mt19937_64 random(1);
+    std::set<double> found;
+    for (int i = 0; i < 20; ++i) {
+      const std::vector<double> some =
+          numbers_of(run_reference_rounded_anyhow(maker.graph, inputs, random)[0]);
+      found.insert({some[0], -some[1]});
+      CHECK(some[2] == 0);
+    }
+    REQUIRE(found.size() == 2);
+    CHECK(found.contains(nearest));
+    CHECK(*found.begin() < 1.0 / 3);
+    CHECK(*found.rbegin() > 1.0 / 3);
+  }
 }
 
 TEST_CASE("the memory of the reference counts what is alive together") {
