@@ -9,6 +9,7 @@
 #include "spmd/partition.h"
 #include "spmd/passes.h"
 #include "spmd/places.h"
+#include "spmd/spread_again.h"
 
 namespace shard {
 namespace {
@@ -16,13 +17,6 @@ namespace {
 /// Scratch memory grows with the steps, and a row has to fit in it.
 constexpr std::size_t most_steps = 48;
 constexpr std::int64_t widest_row = 16384;
-
-/// Products, loops and collectives: what takes long, and what memory is planned around.
-bool ends_chains(const Instruction& instruction) {
-  if (instruction.kind != Instruction::Kind::compute) return true;
-  const OpDef& row = def(instruction.op);
-  return !row.is_elementwise && row.flops_per_point >= 2;
-}
 
 /// Instructions that will be one.
 struct Chain {
@@ -56,7 +50,7 @@ class ChainFinder {
 
   void visit(std::size_t position) {
     const Instruction& instruction = instructions_[position];
-    if (ends_chains(instruction)) return close_all();
+    if (spmd::ends_chains(instruction)) return close_all();
     close_others(instruction);
     const std::size_t joined = is_step(instruction) ? join(position) : nowhere;
     // What another instruction reads has to be there by then.
@@ -304,8 +298,8 @@ void forget_places(Program& program) {
 }  // namespace
 
 Program fused(Program program, Offsets offsets) {
+  bool has_chains = spmd::spread_again(program);
   const std::vector<int> readers = spmd::count_readers(program);
-  bool has_chains = false;
   for (Body& body : program.bodies) has_chains |= fuse_body(program, body, readers);
   if (!has_chains) return program;
   forget_places(program);

@@ -164,7 +164,7 @@ void OpChoice::add_summing_ways(NodeId id, const OpWay& pattern, std::vector<Way
     if (!is_disjoint || !fits) continue;
     OpWay way = pattern;
     way.common = std::move(common);
-    ways.push_back(make_way(std::move(way), node, kind.rule));
+    ways.push_back(make_way(std::move(way), graph_, node, kind.rule));
   }
 }
 
@@ -178,7 +178,7 @@ Way OpChoice::again(NodeId id, const Sharding& wanted, Bytes limit) {
   std::int64_t least = times * limit.count();
   for (CommonFactors& common : candidate_factors(kind.plain_rule, all.shapes, all.axes)) {
     if (common.tensors.back() != all.axes.back() || !common.reduced.empty()) continue;
-    Way way = make_way({std::move(common)}, node, kind.rule);
+    Way way = make_way({std::move(common)}, graph_, node, kind.rule);
     const std::optional<std::int64_t> bytes = operand_cost(node, *way);
     const std::int64_t cost = bytes.value_or(least) + times * way->work;
     if (cost >= least) continue;

@@ -77,7 +77,7 @@ std::unique_ptr<KnownOpKind> OpKinds::make(const Node& node) {
 
 Way OpKinds::plain_way(const Node& node, const OpKind& kind) const {
   OpWay way{choose_common_factors(kind.plain_rule, kind.tensors.shapes, kind.tensors.axes)};
-  if (def(node.op).local_form == nullptr) return make_way(std::move(way), node, kind.rule);
+  if (def(node.op).local_form == nullptr) return make_way(std::move(way), graph_, node, kind.rule);
   std::vector<TensorType> types = types_of(graph_, node.operands);
   const std::vector<TensorType> results = types_of(graph_, node.results);
   types.insert(types.end(), results.begin(), results.end());
@@ -87,7 +87,7 @@ Way OpKinds::plain_way(const Node& node, const OpKind& kind) const {
   const std::size_t operands = node.operands.size();
   way.local = local_attributes(table_.scratch.mesh, node.op, node.attributes, all.first(operands),
                                all.subspan(operands), way.common);
-  return make_way(std::move(way), node, kind.rule);
+  return make_way(std::move(way), graph_, node, kind.rule);
 }
 
 /// Nothing where the form does not fit these axes.
@@ -97,14 +97,14 @@ Way OpKinds::in_parts(const Node& node, const OpKind& kind, CommonFactors common
   if (!fits(*kind.form, site)) return nullptr;
   way.form = kind.form;
   way.exchanged = exchanged_bytes(table_.scratch, 0, *kind.form, site);
-  return make_way(std::move(way), node, kind.rule);
+  return make_way(std::move(way), graph_, node, kind.rule);
 }
 
 std::vector<Way> OpKinds::find_candidates(const Node& node, const OpKind& kind) {
   const OpTensors& all = kind.tensors;
   std::vector<Way> ways;
   for (CommonFactors& common : candidate_factors(kind.plain_rule, all.shapes, all.axes))
-    ways.push_back(make_way({std::move(common)}, node, kind.rule));
+    ways.push_back(make_way({std::move(common)}, graph_, node, kind.rule));
   if (kind.form == nullptr) return ways;
   const std::size_t plain = ways.size();
   for (CommonFactors& common : candidate_factors(*kind.in_form, all.shapes, all.axes)) {

@@ -36,7 +36,7 @@ struct OpWay {
 using Way = std::shared_ptr<const OpWay>;
 
 /// Fills in what follows. `rule` is the op's own.
-Way make_way(OpWay way, const Node& node, const FactorRule& rule);
+Way make_way(OpWay way, const Graph& graph, const Node& node, const FactorRule& rule);
 
 PartsSite parts_site(const Graph& graph, const Node& node, const CommonFactors& common);
 

@@ -8,6 +8,7 @@
 #include "spmd/fuse.h"
 #include "spmd/fused_form.h"
 #include "spmd/partition.h"
+#include "support/pipeline.h"
 
 using namespace shard;
 using namespace shard::tests;
@@ -126,6 +127,56 @@ TEST_CASE("chains of two phases or iterations stay apart") {
                                      "  0: %2 = exp(%0); forward repeat 0 iteration 1 to 1\n"
                                      "  1: %3 = negate(%2); forward repeat 0 iteration 2 to 2\n",
                                      3)))) == "exp; negate");
+}
+
+TEST_CASE("a broadcast that a later chain reads is made in that chain once more") {
+  const std::string buffers =
+      "  %2 f32[8] activation at 0\n  %3 f32[8,16] activation at 0\n"
+      "  %4 f32[8,16] activation at 0\n  %5 f32[8,16] activation at 0\n"
+      "  %6 f32[8,16] output at 0\n";
+  const auto loops = [&](const std::string& reader) {
+    return loops_of(fused(read_program(
+        "p.txt", one_device_text(buffers,
+                                 "  0: %2 = reduce_sum(%0) {dims=[1]}; forward\n"
+                                 "  1: %3 = broadcast(%2) {shape=[8,16], dims=[0]}; forward\n"
+                                 "  2: %4 = multiply(%0, %3); forward\n" +
+                                     reader + "  4: %6 = add(%5, %4); backward\n",
+                                 6))));
+  };
+  CHECK(loops("  3: %5 = divide(%4, %3); backward\n") ==
+        "[reduce_sum broadcast multiply]; [broadcast divide add]");
+  // Who needs it as it is lets it be kept.
+  CHECK(loops("  3: %5 = reverse(%3) {dims=[1]}; backward\n") ==
+        "[reduce_sum broadcast multiply]; reverse; add");
+}
+
+TEST_CASE("a loop keeps what a broadcast repeats and not the broadcast") {
+  const shard::test::Planned planned = shard::test::plan_texts(R"(name: scanned
+sizes: {batch: 4, embed: 16, hidden: 8}
+inputs: {x: [batch, embed]}
+blocks:
+  Block:
+    - residual: [rms_norm, {dense: hidden}, {dense: embed}]
+layers:
+  - repeat: {block: Block, times: 3, scan: true}
+train: {loss: sum, optimizer: {sgd: {learning_rate: 1e-2}}, returns: [state]}
+)",
+                                                               "mesh: {data: 2}\n"
+                                                               "rules: [[batch, data]]\n");
+  const auto kept = [](const Program& program) {
+    std::vector<std::string> names;
+    for (const Buffer& buffer : program.buffers) {
+      const bool is_kept = buffer.stacked_of != BufferId::none;
+      if (is_kept && buffer.name.ends_with(":broadcast")) names.push_back(buffer.name);
+    }
+    return names.size();
+  };
+  const Program program = fused(planned.program);
+  CHECK(kept(planned.program) > 0);
+  CHECK(kept(program) == 0);
+  CHECK(program.memory.peak < planned.program.memory.peak);
+  CHECK(messages_of([&] { verify(program); }) == "nothing");
+  CHECK(run_in_memory(program) == "");
 }
 
 TEST_CASE("a row too wide for the cache is not reduced inside a loop") {
