@@ -109,11 +109,20 @@ class Spreader {
     return is_much_less ? maker : nullptr;
   }
 
+  /// Made in that iteration or outside of all. Where iterations stand for several, what is made in
+  /// another one is found from the iteration that reads it so far, and from no other.
+  bool is_beside(std::size_t body, BufferId id, const Iteration& iteration) const {
+    const Instruction* const maker = index_[body].maker(id);
+    return maker == nullptr || maker->iteration == iteration || maker->iteration.repeat < 0;
+  }
+
   void find_own(std::size_t body) {
     for (const Instruction& one : program_.bodies[body].instructions) {
       if (!is_spread(one)) continue;
       const BufferId id = one.results.front();
-      if (spread_of(body, id) == nullptr || index_[body].later_steps(id).empty()) continue;
+      if (spread_of(body, id) == nullptr || !is_beside(body, one.operands.front(), one.iteration) ||
+          index_[body].later_steps(id).empty())
+        continue;
       spreads_[body].push_back({id, one.operands.front(), one});
     }
   }
@@ -162,7 +171,7 @@ class Spreader {
     const Instruction* const made_by = spread_of(inner, kept);
     const bool is_once =
         made_by != nullptr && std::count(body.results.begin(), body.results.end(), kept) == 1;
-    if (!is_once || !can_be_kept(loop, made_by->operands.front())) return;
+    if (!is_once || !can_be_kept(number, loop, made_by->operands.front())) return;
     const std::optional<SliceReader> reader = only_reader(number, loop.results[result]);
     if (!reader) return;
     const auto back = static_cast<std::size_t>(reader->loop->body);
@@ -188,10 +197,10 @@ class Spreader {
   }
 
   /// Without a copy: it is made in the body, and none of the loop's carries, or a slice.
-  bool can_be_kept(const Instruction& loop, BufferId id) const {
+  bool can_be_kept(std::size_t outer, const Instruction& loop, BufferId id) const {
     const auto number = static_cast<std::size_t>(loop.body);
     const Body& body = program_.bodies[number];
-    if (sliced(loop, body, id)) return true;
+    if (const auto given = sliced(loop, body, id)) return is_beside(outer, *given, loop.iteration);
     const auto behind =
         body.results.begin() + static_cast<std::ptrdiff_t>(loop_shape(loop).carries);
     return index_[number].maker(id) != nullptr &&
