@@ -60,7 +60,8 @@ struct SpecQuestion {
   std::string what;                       ///< how messages call it: `params/DotReluDot_0/W2`
   std::span<const std::string> labels{};  ///< per dim, for messages; may be empty
   std::int64_t count = 1;                 ///< arrays that are asked for at once
-  std::string followed{};  ///< the parameter that a slot or gradient mirrors; may be empty
+  std::string followed{};   ///< the parameter that a slot or gradient mirrors; may be empty
+  bool keeps_dims = false;  ///< dims that are UNCONSTRAINED stay as they are, on any mesh
 };
 
 /// Resolves specs against one rule set and mesh. Mistakes go to the Diagnostics given

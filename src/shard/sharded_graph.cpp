@@ -208,8 +208,11 @@ class Placement {
     }
     const GraphValue& operand = graph_.value(node.operands.front());
     const std::string& what = operand.name.empty() ? node.name : operand.name;
-    Resolved resolved = resolver_.resolve(
-        {spec, operand.type, Part::activations, what, graph_.value(node.results.front()).labels});
+    const PlacementAsk asks = ask_of(node.attributes);
+    SpecQuestion question{spec, operand.type, Part::activations, what,
+                          graph_.value(node.results.front()).labels};
+    question.keeps_dims = asks == PlacementAsk::enter_manual || asks == PlacementAsk::manual;
+    Resolved resolved = resolver_.resolve(question);
     const bool is_none = spec.is_unannotated() || !resolved.is_constraint;
     given.constraints[placement] =
         is_none ? open_sharding(operand.type.rank()) : std::move(resolved.sharding);

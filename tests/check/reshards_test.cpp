@@ -115,6 +115,31 @@ TEST_CASE("a full rematerialization is found with the op and both specs and a pl
         "14,336 -> 0 B\n");
 }
 
+TEST_CASE("a full rematerialization in a loop's body is found with its iterations") {
+  const Exchange scene;
+  Program program = scene.by_way_of_whole();
+  Instruction loop;
+  loop.kind = Instruction::Kind::loop;
+  loop.body = 1;
+  loop.attributes = {{"times", std::int64_t{3}}};
+  program.bodies.push_back(program.bodies.front());
+  program.bodies.front().instructions = {loop};
+  const std::vector<Reshard> found = reshards_of(scene.sharded, program);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].is_full_remat);
+  CHECK(found[0].count == 3);
+  CHECK(found[0].wire == Bytes(3 * 14'336));
+  std::string text;
+  for (const Finding& one :
+       find_all(scene.model, scene.sharded, program, scene.rules, {}, &scene.config)) {
+    if (one.id == "full-remat") text += one.message + '\n';
+  }
+  CHECK(text ==
+        "a constraint wants d as P(None, ('x', 'y'), None), it is P('y', None, 'x'): every device "
+        "gets all of it, 16,384 B, and cuts its piece out: all_gather over x, all_gather over y, "
+        "3 times per step, 43,008 B on the wire\n");
+}
+
 TEST_CASE("implicit reshards are looked for on request and then are errors") {
   ModelBuilder build({{"m", 8}, {"k", 8}, {"n", 32}});
   build.input("x", {"m", "k"});
