@@ -1,4 +1,4 @@
-// Ops over windows, on dims that are split: convolution and reduce_window.
+// Ops over windows, on dims that are split: convolution, reduce_window and what scatters into them.
 
 #include <array>
 #include <optional>
@@ -94,6 +94,14 @@ BufferId masked(PartsBuilder& build, const Axes& axes, std::size_t dim, const Pa
   return build.emit(Op::select, {everywhere, x, build.constant(value, type.dtype)});
 }
 
+/// The window of `x` along a split dim; what a part has already goes nowhere.
+BufferId fetched_window(PartsBuilder& build, BufferId x, const Axes& axes, std::size_t dim,
+                        const PartWindow& window) {
+  const std::int64_t own = build.type(x).shape[dim];
+  if (window == PartWindow{0, own, own}) return x;
+  return build.fetch(x, axes, static_cast<int>(dim), window);
+}
+
 std::vector<BufferId> emit_reduce_window(PartsBuilder& build, const PartsSite& site,
                                          const std::vector<BufferId>& operands) {
   BufferId x = operands[0];
@@ -104,7 +112,7 @@ std::vector<BufferId> emit_reduce_window(PartsBuilder& build, const PartsSite& s
     const LocalWindows local = *reduced_windows(site, dim);
     const Axes& axes = site.operand_axes(0, static_cast<std::int64_t>(dim));
     const std::int64_t size = site.operands[0].shape[dim];
-    x = build.fetch(x, axes, static_cast<int>(dim), local.covered);
+    x = fetched_window(build, x, axes, dim, local.covered);
     if (ignored != 0 && reaches_beyond(local.covered, size, product(axes))) {
       x = masked(build, axes, dim, local.covered, size, x, ignored);
     }
@@ -114,6 +122,84 @@ std::vector<BufferId> emit_reduce_window(PartsBuilder& build, const PartsSite& s
   attributes.set("low", std::move(low));
   attributes.set("high", std::move(high));
   return {build.emit(site.node.op, {x}, std::move(attributes))};
+}
+
+/// Along a split dim, for the elements of one part: the windows that reach into it, what of the
+/// array those cover, and how far the part's first element is behind the first that is covered.
+struct ScatterWindows {
+  PartWindow windows;
+  PartWindow covered;
+  std::int64_t begin = 0;
+};
+
+/// Nothing where a part has no windows, or others than the next one.
+std::optional<ScatterWindows> scatter_windows(const PartsSite& site, std::size_t dim) {
+  const Windows all = reduction_windows(site.attributes());
+  const std::int64_t part = site.local_result(0).shape[dim], stride = all.strides[dim];
+  if (part < 1 || part % stride != 0 || all.base_dilation[dim] != 1) return std::nullopt;
+  const std::int64_t reach = (all.sizes[dim] - 1) * all.dilation[dim] + 1;
+  const std::int64_t first = floor_quotient(all.low[dim] - reach, stride) + 1;
+  const std::int64_t last = floor_quotient(part - 1 + all.low[dim], stride);
+  if (reach < 1 || last < first) return std::nullopt;
+  const std::int64_t begin = first * stride - all.low[dim];
+  return ScatterWindows{{first, part / stride, last - first + 1},
+                        {begin, part, (last - first) * stride + reach},
+                        -begin};
+}
+
+Op extremum_of_scatter(const Attributes& attributes) {
+  return attributes.integer("largest") != 0 ? Op::reduce_window_max : Op::reduce_window_min;
+}
+
+bool scatter_fits(const PartsSite& site) {
+  if (!ignored_by(extremum_of_scatter(site.attributes()), site.operands[0].dtype)) return false;
+  for (const std::size_t dim : shared_dims(site)) {
+    const auto axis = static_cast<std::int64_t>(dim);
+    const bool is_alike = site.operand_axes(0, axis) == site.operand_axes(1, axis);
+    if (!is_alike || !scatter_windows(site, dim)) return false;
+  }
+  return true;
+}
+
+/// Cut to, or filled up with zeros to, the part that begins at `begin` of dim `dim`.
+BufferId own_part(PartsBuilder& build, BufferId x, std::size_t dim, std::int64_t begin,
+                  std::int64_t size) {
+  const TensorType type = build.type(x);
+  if (begin == 0 && type.shape[dim] == size) return x;
+  Numbers low(type.shape.size(), 0), high = low;
+  low[dim] = -begin;
+  high[dim] = size - (type.shape[dim] - begin);
+  return build.emit(Op::pad, {x, build.constant(0, type.dtype)},
+                    {{"low", low}, {"high", high}, {"interior", Numbers(low.size(), 0)}});
+}
+
+/// Each part looks at all windows that reach into it; those beyond the array add zeros.
+std::vector<BufferId> emit_scatter(PartsBuilder& build, const PartsSite& site,
+                                   const std::vector<BufferId>& operands) {
+  BufferId x = operands[0], source = operands[1];
+  Attributes attributes = site.attributes();
+  Numbers low = attributes.integers("low"), high = attributes.integers("high");
+  const double ignored =
+      *ignored_by(extremum_of_scatter(site.attributes()), site.operands[0].dtype);
+  for (const std::size_t dim : shared_dims(site)) {
+    const ScatterWindows local = *scatter_windows(site, dim);
+    const Axes& axes = site.operand_axes(0, static_cast<std::int64_t>(dim));
+    const std::int64_t size = site.operands[0].shape[dim];
+    x = fetched_window(build, x, axes, dim, local.covered);
+    if (reaches_beyond(local.covered, size, product(axes))) {
+      x = masked(build, axes, dim, local.covered, size, x, ignored);
+    }
+    source = fetched_window(build, source, axes, dim, local.windows);
+    low[dim] = high[dim] = 0;
+  }
+  attributes.set("low", std::move(low));
+  attributes.set("high", std::move(high));
+  BufferId added = build.emit(Op::select_and_scatter_add, {x, source}, std::move(attributes));
+  for (const std::size_t dim : shared_dims(site)) {
+    added = own_part(build, added, dim, scatter_windows(site, dim)->begin,
+                     site.local_result(0).shape[dim]);
+  }
+  return {added};
 }
 
 /// A spatial dim has the factor of the windows or that of a window's elements first; only that one
@@ -177,7 +263,8 @@ std::vector<BufferId> emit_convolution(PartsBuilder& build, const PartsSite& sit
     const SpatialDim dim(site, dims, i);
     if (!dim.is_shared()) continue;
     const LocalWindows local = *dim.windows(site, i);
-    x = build.fetch(x, site.operand_axes(0, dim.lhs), static_cast<int>(dim.lhs), local.covered);
+    x = fetched_window(build, x, site.operand_axes(0, dim.lhs), static_cast<std::size_t>(dim.lhs),
+                       local.covered);
     low[i] = local.low;
     high[i] = local.high;
   }
@@ -190,11 +277,12 @@ std::vector<BufferId> emit_convolution(PartsBuilder& build, const PartsSite& sit
   return {build.emit(Op::convolution, {x, operands[1]}, std::move(attributes))};
 }
 
-constexpr std::array<PartsForm, 4> forms_of_windows = {{
+constexpr std::array<PartsForm, 5> forms_of_windows = {{
     {Op::convolution, convolution_parts, convolution_fits, emit_convolution},
     {Op::reduce_window_sum, windows_rule, reduce_window_fits, emit_reduce_window},
     {Op::reduce_window_max, windows_rule, reduce_window_fits, emit_reduce_window},
     {Op::reduce_window_min, windows_rule, reduce_window_fits, emit_reduce_window},
+    {Op::select_and_scatter_add, windows_rule, scatter_fits, emit_scatter},
 }};
 
 }  // namespace

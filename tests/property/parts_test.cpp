@@ -99,6 +99,16 @@ void add_windows(std::vector<PartsCase>& cases) {
     cases.push_back({"dilated", op, {x}, windows({3, 1}, {1, 1}, {7, 0}, {-3, 0}, {2, 1}, {1, 1})});
     cases.push_back({"spread", op, {x}, windows({3, 1}, {1, 1}, {1, 0}, {2, 0}, {1, 1}, {2, 1})});
   }
+  const auto scatter = [&](const char* name, std::int64_t largest, std::int64_t count,
+                           Attributes over) {
+    over.set("largest", largest);
+    cases.push_back({name, Op::select_and_scatter_add, {x, f32_of({count, 4})}, std::move(over)});
+  };
+  scatter("side by side", 1, 48, windows({3, 1}, {1, 1}, {1, 0}, {1, 0}, {1, 1}, {1, 1}));
+  scatter("least", 0, 24, windows({2, 1}, {2, 1}, {0, 0}, {0, 0}, {1, 1}, {1, 1}));
+  scatter("overlapping", 1, 24, windows({5, 1}, {2, 1}, {2, 0}, {1, 0}, {1, 1}, {1, 1}));
+  scatter("with gaps", 1, 24, windows({1, 1}, {2, 1}, {0, 0}, {0, 0}, {1, 1}, {1, 1}));
+  scatter("dilated", 1, 48, windows({2, 1}, {1, 1}, {3, 0}, {0, 0}, {3, 1}, {1, 1}));
   const auto convolve = [&](const char* name, std::int64_t kernel, Windows over,
                             std::int64_t groups = 1) {
     const ConvolutionDims dims{{0, 2, 1}, {2, 1, 0}, {0, 2, 1}, groups, 1};
