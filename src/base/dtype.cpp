@@ -7,7 +7,7 @@
 namespace shard {
 namespace {
 
-constexpr std::array<DTypeInfo, 15> table = {{
+constexpr std::array<DTypeInfo, 16> table = {{
     {DType::f32, "f32", "float32", "F32", 4, true, true},
     {DType::bf16, "bf16", "bfloat16", "BF16", 2, true, true},
     {DType::f16, "f16", "float16", "F16", 2, true, true},
@@ -23,6 +23,7 @@ constexpr std::array<DTypeInfo, 15> table = {{
     {DType::u64, "u64", "uint64", "U64", 8, false, false},
     {DType::f8_e4m3fn, "f8_e4m3fn", "float8_e4m3fn", "F8_E4M3", 1, true, true},
     {DType::f8_e5m2, "f8_e5m2", "float8_e5m2", "F8_E5M2", 1, true, true},
+    {DType::c64, "c64", "complex64", "C64", 8, false, true, true},
 }};
 
 constexpr bool rows_in_enum_order() {

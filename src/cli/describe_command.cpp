@@ -32,7 +32,7 @@ constexpr const char* rows = "x: \"f32[batch, length, embed]\", places: \"i32[le
 constexpr const char* places =
     "x: \"f32[batch, length, embed]\", places: \"i32[batch, length, embed]\"";
 
-constexpr std::array<DescribedLayer, 49> described_layers = {{
+constexpr std::array<DescribedLayer, 55> described_layers = {{
     {"embedding", integers, "embedding: {vocab: vocab, features: embed}"},
     {"attend", integers, "embedding: {name: table, vocab: vocab, features: embed}, attend: table"},
     {"position_embedding", activations, "position_embedding"},
@@ -72,6 +72,13 @@ constexpr std::array<DescribedLayer, 49> described_layers = {{
     {"one_hot", integers, "one_hot: vocab"},
     {"where", conditions,
      "reshape: {of: holds, shape: [batch, length, one=1], name: mask}, where: {of: [mask, x, x]}"},
+    {"custom_call", activations,
+     "custom_call: {of: [x, x], call: overlaps, factors: \"b q e, b k e -> b q k\", sum: e}"},
+    {"angle", activations, "fft: embed, angle"},
+    {"fft", activations, "fft: embed"},
+    {"ifft", activations, "ifft: [length, embed]"},
+    {"rfft", activations, "rfft: embed"},
+    {"irfft", activations, "irfft: {dims: embed, length: 14}"},
     {"einsum", activations, "einsum: {of: [x, x], equation: \"bqe,bke->bqk\"}"},
     {"dropout", activations, "dropout: 0.1"},
     {"conv", activations, "conv: {features: mlp, window: 3, padding: same}"},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "base/diagnostic.h"
@@ -21,6 +23,7 @@
 #include "cli/trace_file.h"
 #include "exec/cores.h"
 #include "exec/packed.h"
+#include "ops/custom_call.h"
 #include "report/json.h"
 #include "report/memory_picture.h"
 #include "report/run_text.h"
@@ -119,7 +122,25 @@ CollectiveChoice collectives_of(const Options& options, const HostTeam& team) {
   return {CollectiveAlgorithm::hierarchical, team.hosts()};
 }
 
+/// Calls of code that is not ours can be run where an op of ours stands for them.
+void check_calls(const Plan& plan, const Options& options) {
+  Diagnostics diagnostics;
+  std::set<std::string> seen;  // a call in both functions is told once
+  for (const Task& task : tasks_of(plan, options)) {
+    for (const Node& node : task.function->sharded.graph.nodes) {
+      if (node.op != Op::custom_call || meaning_of_call(node.attributes)) continue;
+      const std::string what =
+          "'" + node.attributes.text("call") + "' is not ours and cannot be run";
+      if (!seen.insert(to_string(node.at) + what).second) continue;
+      diagnostics.error("no-kernel", node.at, what,
+                        "name the op that computes the same: `as: reduce_sum`; `plan` needs none");
+    }
+  }
+  diagnostics.throw_if_errors();
+}
+
 void check_run(const Plan& plan, const Options& options) {
+  check_calls(plan, options);
   check_threads(options, plan.mesh.device_count());
   if (options.fault) check_fault(*options.fault, plan.mesh.device_count());
 }

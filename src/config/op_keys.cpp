@@ -93,6 +93,43 @@ constexpr std::array<KeyRow, 1> class_count = {{
 }};
 constexpr auto one_hot_rows = joined_rows(class_count, every_layer_rows);
 
+constexpr std::array<KeyRow, 1> transformed_dims = {{
+    {.name = "dims", .kind = dims, .help = "the dims along which; default: the last"},
+}};
+constexpr auto fft_rows = joined_rows(transformed_dims, every_layer_rows);
+
+constexpr std::array<KeyRow, 1> real_length = {{
+    {.name = "length",
+     .kind = count,
+     .help = "the new size of the last of the dims; default: the even one"},
+}};
+constexpr auto irfft_rows = joined_rows(transformed_dims, real_length, every_layer_rows);
+
+constexpr std::array<KeyRow, 12> custom_own = {{
+    {.name = "call", .kind = text, .help = "the name of the code", .is_required = true},
+    {.name = "factors",
+     .kind = text,
+     .help = "a factor for each dim: \"b q d, b k d -> b q k\"",
+     .is_required = true},
+    {.name = "sum", .kind = text, .help = "factors whose parts are added"},
+    {.name = "max", .kind = text, .help = "factors of whose parts the largest is taken"},
+    {.name = "min", .kind = text, .help = "factors of whose parts the smallest is taken"},
+    {.name = "prod", .kind = text, .help = "factors whose parts are multiplied"},
+    {.name = "whole", .kind = text, .help = "factors that must not be split"},
+    {.name = "neighbours", .kind = text, .help = "factors whose parts need each other"},
+    {.name = "sizes", .kind = shape, .help = "of factors that only results have"},
+    {.name = "dtypes", .kind = text, .help = "of the results; default: that of the first input"},
+    {.name = "flops",
+     .kind = number,
+     .help = "for each point of the factors' space",
+     .default_value = "1"},
+    {.name = "as", .kind = text, .help = "the op that computes the same, so that it can be run"},
+}};
+constexpr std::array<KeyRow, 1> result_names = {{
+    {.name = "into", .kind = names, .help = "names of the results, where there are several"},
+}};
+constexpr auto custom_rows = joined_rows(custom_own, result_names, every_layer_rows);
+
 constexpr std::array<KeyRow, 1> equation = {{
     {.name = "equation",
      .kind = text,
@@ -145,7 +182,7 @@ constexpr std::array<KeyRow, 9> conv_own = {{
 }};
 constexpr auto conv_rows = joined_rows(conv_own, window_own, every_layer_rows);
 
-constexpr std::array<KeyTable, 27> op_layers = {{
+constexpr std::array<KeyTable, 33> op_layers = {{
     {"reshape", "layer 'reshape'", "the same elements in another shape", reshape_rows, "shape"},
     {"slice", "layer 'slice'", "a range of a dim", slice_rows},
     {"reverse", "layer 'reverse'", "dims from the end", reverse_rows, "dims"},
@@ -173,6 +210,12 @@ constexpr std::array<KeyTable, 27> op_layers = {{
     {"one_hot", "layer 'one_hot'", "1 where the class is, else 0", one_hot_rows, "classes"},
     {"where", "layer 'where'", "the second input where the first holds, else the third",
      every_layer_rows},
+    {"custom_call", "layer 'custom_call'", "code that is not ours, by its factors", custom_rows},
+    {"angle", "layer 'angle'", "the angle of a complex number", every_layer_rows},
+    {"fft", "layer 'fft'", "the discrete Fourier transform", fft_rows, "dims"},
+    {"ifft", "layer 'ifft'", "the inverse of fft", fft_rows, "dims"},
+    {"rfft", "layer 'rfft'", "fft of real numbers, the first half", fft_rows, "dims"},
+    {"irfft", "layer 'irfft'", "the inverse of rfft", irfft_rows, "dims"},
     {"einsum", "layer 'einsum'", "a product of inputs by letters", einsum_rows, "equation"},
     {"conv", "layer 'conv'", "convolution over the dims between the first and the last", conv_rows},
     {"pool", "layer 'pool'", "windows over the dims between the first and the last", pool_rows},

@@ -138,8 +138,8 @@ class Cluster::Impl {
     const DType dtype = input.global.dtype;
     const std::int64_t width = info(dtype).bytes;
     for_each_slab(input, [&](const ShardLayout::Run& run, const std::vector<int>& holders) {
-      std::vector<double> numbers(static_cast<std::size_t>(run.count));
-      fill(run.global, std::span(numbers));
+      std::vector<double> numbers(number_count(dtype, run.count));
+      fill(static_cast<std::int64_t>(number_count(dtype, run.global)), std::span(numbers));
       std::vector<std::byte> bytes(static_cast<std::size_t>(run.count * width));
       from_doubles(numbers.data(), dtype, bytes.data(), numbers.size());
       put(input.buffer, holders, run, bytes.data(), width);
@@ -423,7 +423,8 @@ void Cluster::fill_input(std::size_t input, const std::function<double(std::int6
 
 void Cluster::fill_input(std::size_t input, const InitialValue& init, std::uint64_t seed,
                          const std::string& name) {
-  const InitialFunction function(init, seed, hash_name(name));
+  const DType dtype = impl_->program().inputs[input].global.dtype;
+  const InitialFunction function(number_of(init, dtype), seed, hash_name(name));
   if (function.is_constant()) return impl_->fill_input_with(input, function(0));
   impl_->fill_input(
       input, [&](std::int64_t first, std::span<double> numbers) { function.fill(first, numbers); });

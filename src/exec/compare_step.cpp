@@ -29,7 +29,7 @@ struct Range {
 };
 
 std::vector<double> doubles_of(const HostTensor& tensor) {
-  std::vector<double> numbers(static_cast<std::size_t>(element_count(tensor.type.shape)));
+  std::vector<double> numbers(number_count(tensor.type));
   to_doubles(tensor.type.dtype, tensor.bytes.data(), numbers.data(), numbers.size());
   return numbers;
 }
@@ -98,7 +98,7 @@ Graph with_outputs(Graph graph, const std::vector<ValueId>& values) {
 /// Gradients and what else is computed of numbers; not constants, which have no error.
 bool has_error(const Graph& graph, ValueId value) {
   const Node& producer = graph.node(graph.value(value).producer);
-  return info(graph.value(value).type.dtype).is_float && !producer.operands.empty();
+  return is_inexact(graph.value(value).type.dtype) && !producer.operands.empty();
 }
 
 /// A gradient within `error` of an exact one.
@@ -281,7 +281,7 @@ UpdateAlone restricted_to(const UpdateAlone& update, const std::set<std::size_t>
 std::vector<HostTensor> nudged_inputs(std::vector<HostTensor> inputs) {
   std::uint64_t state = 1;
   for (HostTensor& input : inputs) {
-    if (!info(input.type.dtype).is_float) continue;
+    if (!is_inexact(input.type.dtype)) continue;
     std::vector<double> numbers = doubles_of(input);
     for (double& number : numbers) {
       state = state * 6364136223846793005U + 1442695040888963407U;  // any mixture of signs will do

@@ -206,6 +206,43 @@ void run_f32(const DotPlan& plan, GemmForm form, const Blas* blas, const KernelC
   if (is_narrow) round_floats(out, plan.dtype, call.results[0], count);
 }
 
+/// The parts of `count` complex numbers, first all real ones, then all imaginary ones.
+const float* parts_of_complex(const std::byte* data, std::size_t count, Scratch& scratch) {
+  const auto* pairs = reinterpret_cast<const float*>(data);
+  float* const parts = scratch.take_array<float>(2 * count);
+  for (std::size_t i = 0; i < count; ++i) {
+    parts[i] = pairs[2 * i];
+    parts[count + i] = pairs[2 * i + 1];
+  }
+  return parts;
+}
+
+/// Four real products.
+void run_c64(const DotPlan& plan, GemmForm form, const Blas* blas, const KernelCall& call) {
+  const GemmSizes& s = plan.sizes;
+  const auto lhs_count = static_cast<std::size_t>(plan.batch * s.m * s.k);
+  const auto rhs_count = static_cast<std::size_t>(plan.batch * s.k * s.n);
+  const float* const lhs = parts_of_complex(ordered(plan.lhs, call.operands[0], call.scratch),
+                                            lhs_count, call.scratch);
+  const float* const rhs = parts_of_complex(ordered(plan.rhs, call.operands[1], call.scratch),
+                                            rhs_count, call.scratch);
+  const auto count = static_cast<std::size_t>(s.m * s.n);
+  auto* out = reinterpret_cast<float*>(call.results[0]);
+  std::array<float*, 4> products;
+  for (float*& product : products) product = call.scratch.take_array<float>(count);
+  for (std::int64_t batch = 0; batch < plan.batch; ++batch, out += 2 * count) {
+    for (std::size_t part = 0; part < products.size(); ++part) {
+      const float* const left = lhs + (part / 2) * lhs_count + batch * s.m * s.k;
+      const float* const right = rhs + (part % 2) * rhs_count + batch * s.k * s.n;
+      multiply_f32(plan, form, blas, left, right, products[part], call.scratch);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      out[2 * i] = products[0][i] - products[3][i];
+      out[2 * i + 1] = products[1][i] + products[2][i];
+    }
+  }
+}
+
 /// Plain loops for the dtypes that are not hot; integers wrap.
 template <class T>
 void run_plain(const DotPlan& plan, const KernelCall& call) {
@@ -260,9 +297,14 @@ KernelResult make_dot(const KernelSite& site) {
   if (plan.dtype == DType::i32) return plain_kernel<std::uint32_t>(std::move(plan));
   if (plan.dtype == DType::u32) return plain_kernel<std::uint32_t>(std::move(plan));
   if (plan.dtype == DType::i64) return plain_kernel<std::uint64_t>(std::move(plan));
-  if (!computes_in_f32(plan.dtype)) return describe(site);
+  if (!computes_in_f32(plan.dtype) && plan.dtype != DType::c64) return describe(site);
   const GemmForm form = form_of(plan);
   const Blas* blas = form == GemmForm::many ? system_blas() : nullptr;
+  if (plan.dtype == DType::c64) {
+    return [plan = std::move(plan), form, blas](const KernelCall& call) {
+      run_c64(plan, form, blas, call);
+    };
+  }
   return [plan = std::move(plan), form, blas](const KernelCall& call) {
     run_f32(plan, form, blas, call);
   };

@@ -84,7 +84,7 @@ constexpr ElementRow row(DType dtype) {
   return {dtype, read_all<T>, write_all<T>};
 }
 
-constexpr std::array<ElementRow, 15> rows = {{
+constexpr std::array<ElementRow, 16> rows = {{
     row<float>(DType::f32),
     row<BFloat16>(DType::bf16),
     row<Float16>(DType::f16),
@@ -100,6 +100,7 @@ constexpr std::array<ElementRow, 15> rows = {{
     row<std::uint64_t>(DType::u64),
     row<Float8E4M3>(DType::f8_e4m3fn),
     row<Float8E5M2>(DType::f8_e5m2),
+    row<float>(DType::c64),
 }};
 
 constexpr bool rows_in_enum_order() {

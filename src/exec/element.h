@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/dtype.h"
+#include "base/tensor_type.h"
 
 namespace shard {
 
@@ -57,7 +58,16 @@ inline bool computes_in_f32(DType dtype) {
   return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16;
 }
 
-/// Any dtype to double: exact but for integers beyond 2^53.
+/// Real numbers in an array: two for each complex element, else one.
+inline std::size_t number_count(DType dtype, std::int64_t elements) {
+  return static_cast<std::size_t>(elements) * (info(dtype).is_complex ? 2 : 1);
+}
+inline std::size_t number_count(const TensorType& type) {
+  return number_count(type.dtype, element_count(type.shape));
+}
+
+/// Any dtype to double: exact but for integers beyond 2^53. Of complex elements `count` counts the
+/// real numbers, two for each.
 void to_doubles(DType dtype, const std::byte* from, double* to, std::size_t count);
 /// Double to any dtype, rounded once. To integers: truncated, saturated, NaN to 0; to bool: 1 for
 /// everything but 0.

@@ -280,6 +280,7 @@ Kernel convert_kernel(DType from, DType to, std::size_t count, Read read, Write 
 }  // namespace
 
 KernelResult make_elementwise(const KernelSite& site) {
+  if (has_complex(site)) return make_complex_elementwise(site);
   const ElementwisePlan plan = plan_elementwise(site);
   if (computes_in_f32(plan.dtype)) {
     return [plan](const KernelCall& call) { run_f32(plan, call); };
@@ -299,6 +300,7 @@ KernelResult make_convert(const KernelSite& site) {
   const DType from = site.operands[0].dtype, to = site.results[0].dtype;
   const std::size_t count = static_cast<std::size_t>(element_count(site.results[0].shape));
   if (from == to) return copy_kernel(count * static_cast<std::size_t>(info(from).bytes));
+  if (has_complex(site)) return make_complex_elementwise(site);
   if (computes_in_f32(from) && to == DType::boolean) {
     return [from, count](const KernelCall& call) {
       std::array<float, tile> space;

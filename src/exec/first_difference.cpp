@@ -29,7 +29,7 @@ namespace {
 constexpr double clearly_beyond = 100;
 
 std::vector<double> numbers_of(DType dtype, const std::byte* bytes, std::int64_t count) {
-  std::vector<double> numbers(static_cast<std::size_t>(count));
+  std::vector<double> numbers(number_count(dtype, count));
   to_doubles(dtype, bytes, numbers.data(), numbers.size());
   return numbers;
 }
@@ -205,8 +205,9 @@ class Comparer {
       const std::vector<double> a = numbers_of(dtype, local, run.count);
       const std::vector<double> e =
           numbers_of(dtype, whole.bytes.data() + run.global * width, run.count);
+      const std::int64_t parts = info(dtype).is_complex ? 2 : 1;
       for (std::size_t i = 0; i < a.size(); ++i) {
-        note(found, a[i], e[i], run.global + static_cast<std::int64_t>(i), limits_[at]);
+        note(found, a[i], e[i], run.global + static_cast<std::int64_t>(i) / parts, limits_[at]);
       }
     });
   }
@@ -335,8 +336,8 @@ std::int64_t kept_bytes(const Graph& graph, const Region& region) {
     }
     for (const ValueId value : node.results) {
       const TensorType& type = graph.value(value).type;
-      bytes += bytes_of(type).count() +
-               element_count(type.shape) * static_cast<std::int64_t>(sizeof(double));
+      bytes +=
+          bytes_of(type).count() + static_cast<std::int64_t>(number_count(type) * sizeof(double));
     }
   }
   return bytes;

@@ -22,7 +22,7 @@ namespace {
 double nothing_there(const KernelSite& site) {
   if (site.attributes.has("fill")) return site.attributes.number("fill");
   const DTypeInfo& dtype = info(site.results[0].dtype);
-  if (dtype.is_float) return std::nan("");
+  if (is_inexact(dtype.dtype)) return std::nan("");
   return dtype.is_signed ? -std::ldexp(1.0, 8 * dtype.bytes - 1)
                          : std::ldexp(1.0, 8 * dtype.bytes) - 1;
 }
@@ -184,6 +184,7 @@ KernelResult make_scatter(const KernelSite& site) {
   const auto row = std::find_if(scatter_rows.begin(), scatter_rows.end(),
                                 [&](const ScatterRow& r) { return r.op == site.op; });
   SHARD_CHECK(row != scatter_rows.end(), "every scatter has a row");
+  if (has_complex(site)) return make_scatter(in_pairs(site));
   const DType dtype = site.results[0].dtype;
   IndexWalk walk(
       site.attributes, site.operands[0], site.operands[1], site.operands[2].shape,

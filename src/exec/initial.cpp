@@ -80,11 +80,18 @@ constexpr std::array<DistributionRow, 6> rows = {{
     {"uniform", draw_uniform, draw_each<draw_uniform>, false},
 }};
 
+const DistributionRow& distribution_of(std::string_view kind) {
+  const auto row = std::find_if(rows.begin(), rows.end(),
+                                [&](const DistributionRow& r) { return r.kind == kind; });
+  SHARD_CHECK(row != rows.end(), "the model knows the kind of initial value");
+  return *row;
+}
+
 /// `fill(numbers)` gives all elements.
 template <class Fill>
 HostTensor tensor_of(const TensorType& type, const Fill& fill) {
   HostTensor tensor = zeros(type);
-  std::vector<double> numbers(static_cast<std::size_t>(element_count(type.shape)));
+  std::vector<double> numbers(number_count(type));
   fill(numbers);
   from_doubles(numbers.data(), type.dtype, tensor.bytes.data(), numbers.size());
   return tensor;
@@ -101,12 +108,10 @@ std::uint64_t hash_name(const std::string& name) {
 InitialFunction::InitialFunction(const InitialValue& init, std::uint64_t seed,
                                  std::uint64_t name_hash)
     : scale_(init.scale), key_(mix(mix(seed + 0x9e3779b97f4a7c15U) ^ name_hash)) {
-  const auto row = std::find_if(rows.begin(), rows.end(),
-                                [&](const DistributionRow& r) { return r.kind == init.kind; });
-  SHARD_CHECK(row != rows.end(), "the model knows the kind of initial value");
-  draw_ = row->draw;
-  draw_all_ = row->draw_all;
-  is_constant_ = row->is_constant;
+  const DistributionRow& row = distribution_of(init.kind);
+  draw_ = row.draw;
+  draw_all_ = row.draw_all;
+  is_constant_ = row.is_constant;
 }
 
 double InitialFunction::operator()(std::int64_t index) const {
@@ -123,14 +128,25 @@ double initial_element(const InitialValue& init, std::uint64_t seed, std::uint64
   return InitialFunction(init, seed, name_hash)(index);
 }
 
+InitialValue number_of(const InitialValue& init, DType dtype) {
+  if (!info(dtype).is_complex || distribution_of(init.kind).is_constant) return init;
+  InitialValue part = init;
+  part.scale /= std::numbers::sqrt2;
+  return part;
+}
+
 HostTensor initial_tensor(const InitialValue& init, const TensorType& type, std::uint64_t seed,
                           const std::string& name) {
-  const InitialFunction function(init, seed, hash_name(name));
-  return tensor_of(type, [&](std::vector<double>& numbers) { function.fill(0, numbers); });
+  const InitialFunction function(number_of(init, type.dtype), seed, hash_name(name));
+  const bool is_real_constant = function.is_constant() && info(type.dtype).is_complex;
+  return tensor_of(type, [&](std::vector<double>& numbers) {
+    function.fill(0, numbers);
+    for (std::size_t i = 1; is_real_constant && i < numbers.size(); i += 2) numbers[i] = 0;
+  });
 }
 
 HostTensor example_input(const TensorType& type, std::uint64_t seed, const std::string& name) {
-  if (info(type.dtype).is_float) return initial_tensor({"normal", 1.0}, type, seed, name);
+  if (is_inexact(type.dtype)) return initial_tensor({"normal", 1.0}, type, seed, name);
   return tensor_of(type, [](std::vector<double>& numbers) {
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i % 128);
   });

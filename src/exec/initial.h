@@ -42,7 +42,11 @@ class InitialFunction {
   std::uint64_t key_ = 0;
 };
 
-/// The whole array.
+/// What an array's numbers are drawn from: of a complex element both parts, each with its share of
+/// the deviation.
+InitialValue number_of(const InitialValue& init, DType dtype);
+
+/// The whole array. A constant is real.
 HostTensor initial_tensor(const InitialValue& init, const TensorType& type, std::uint64_t seed,
                           const std::string& name);
 

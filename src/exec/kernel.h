@@ -96,5 +96,14 @@ KernelResult make_random_bits(const KernelSite& site);  // random_kernels.cpp
 KernelResult make_dropout(const KernelSite& site);
 KernelResult make_reduce_precision(const KernelSite& site);
 KernelResult make_bitcast(const KernelSite& site);
+/// Elementwise with complex numbers among the operands or results.
+KernelResult make_complex_elementwise(const KernelSite& site);  // complex_kernels.cpp
+KernelResult make_custom_call(const KernelSite& site);          // custom_kernel.cpp
+KernelResult make_fft(const KernelSite& site);                  // fft_kernel.cpp
+
+bool has_complex(const KernelSite& site);
+/// The same site with an inner dim of two real numbers for each complex one, for kernels that move
+/// or add elements.
+KernelSite in_pairs(KernelSite site);
 
 }  // namespace shard

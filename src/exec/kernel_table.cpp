@@ -82,6 +82,10 @@ constexpr std::array<KernelRow, static_cast<std::size_t>(Op::count_)> table = {{
     {Op::bitcast, make_bitcast},
     {Op::optimization_barrier, make_constrain},
     {Op::dropout, make_dropout},
+    {Op::make_complex, make_complex_elementwise},
+    {Op::real, make_complex_elementwise},
+    {Op::imag, make_complex_elementwise},
+    {Op::conjugate, make_complex_elementwise},
     {Op::reduce_sum, make_reduction},
     {Op::reduce_max, make_reduction},
     {Op::reduce_min, make_reduction},
@@ -103,6 +107,7 @@ constexpr std::array<KernelRow, static_cast<std::size_t>(Op::count_)> table = {{
     {Op::reduce_window_max, make_reduce_window},
     {Op::reduce_window_min, make_reduce_window},
     {Op::select_and_scatter_add, make_select_and_scatter_add},
+    {Op::fft, make_fft},
     {Op::constrain, make_constrain},
     {Op::stop_gradient, make_constrain},
     {Op::transpose, make_transpose},
@@ -126,6 +131,7 @@ constexpr std::array<KernelRow, static_cast<std::size_t>(Op::count_)> table = {{
     {Op::sgd_update, make_update},
     {Op::momentum_update, make_update},
     {Op::adam_update, make_update},
+    {Op::custom_call, make_custom_call},
     {Op::repeat, nullptr},
 }};
 

@@ -185,6 +185,7 @@ KernelResult make_cumulative(const KernelSite& site) {
   const auto row = std::find_if(cumulative_rows.begin(), cumulative_rows.end(),
                                 [&](const CumulativeRow& r) { return r.op == site.op; });
   SHARD_CHECK(row != cumulative_rows.end(), "every cumulative op has a row");
+  if (has_complex(site)) return make_cumulative(in_pairs(site));
   if (info(site.operands[0].dtype).is_float) return cumulative_kernel<double>(site, row->real);
   if (row->whole == nullptr) return describe(site);
   return cumulative_kernel<std::int64_t>(site, row->whole);

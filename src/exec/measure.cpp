@@ -40,7 +40,7 @@ Timing timing_of(const std::vector<double>& per_step) {
 Difference compare(const std::string& name, const HostTensor& actual, const HostTensor& expected,
                    double tolerance, double least) {
   SHARD_CHECK(actual.type == expected.type, "arrays of one type are compared");
-  const std::size_t count = static_cast<std::size_t>(element_count(expected.type.shape));
+  const std::size_t count = number_count(expected.type);
   std::vector<double> a(count), e(count);
   to_doubles(actual.type.dtype, actual.bytes.data(), a.data(), count);
   to_doubles(expected.type.dtype, expected.bytes.data(), e.data(), count);
@@ -63,6 +63,7 @@ Difference compare(const std::string& name, const HostTensor& actual, const Host
     difference.index = static_cast<std::int64_t>(i);
   }
   if (largest_expected > 0) difference.largest /= std::max(largest_expected, least);
+  if (info(expected.type.dtype).is_complex) difference.index /= 2;
   return difference;
 }
 

@@ -193,6 +193,7 @@ Kernel clamp_kernel(const KernelSite& site) {
 }  // namespace
 
 KernelResult make_predicate(const KernelSite& site) {
+  if (has_complex(site)) return make_complex_elementwise(site);
   const auto row = std::find_if(predicate_rows.begin(), predicate_rows.end(),
                                 [&](const PredicateRow& r) { return r.op == site.op; });
   SHARD_CHECK(row != predicate_rows.end(), "every op that makes truth values has a row");
@@ -216,7 +217,7 @@ KernelResult make_select(const KernelSite& site) {
 
 KernelResult make_clamp(const KernelSite& site) {
   const DTypeInfo& dtype = info(site.results[0].dtype);
-  if (dtype.dtype == DType::boolean) return describe(site);
+  if (dtype.dtype == DType::boolean || dtype.is_complex) return describe(site);
   if (dtype.is_float) return clamp_kernel<double>(site);
   return clamp_kernel<std::int64_t>(site);
 }

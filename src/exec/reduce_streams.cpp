@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <cstring>
 #include <type_traits>
 
@@ -126,7 +127,7 @@ struct PlainRow {
   DType dtype;
   Plain loop;
 };
-using PlainTable = std::array<PlainRow, 10>;
+using PlainTable = std::array<PlainRow, 11>;
 
 struct ReductionRow {
   Reduction reduction;
@@ -148,7 +149,13 @@ constexpr PlainTable wrapping_loops() {
            {DType::i16, reduce_plain<std::uint16_t, Combine>},
            {DType::u8, reduce_plain<std::uint8_t, Combine>},
            {DType::u16, reduce_plain<std::uint16_t, Combine>},
-           {DType::u64, reduce_plain<std::uint64_t, Combine>}}};
+           {DType::u64, reduce_plain<std::uint64_t, Combine>},
+           {DType::c64, reduce_plain<std::complex<float>, Combine>}}};
+}
+
+/// Complex numbers have no order.
+void refuse_complex(const StreamPlaces&, std::int64_t) {
+  throw InternalError("complex numbers are not compared");
 }
 
 template <class Combine>
@@ -162,7 +169,8 @@ constexpr PlainTable comparing_loops() {
            {DType::i16, reduce_plain<std::int16_t, Combine>},
            {DType::u8, reduce_plain<std::uint8_t, Combine>},
            {DType::u16, reduce_plain<std::uint16_t, Combine>},
-           {DType::u64, reduce_plain<std::uint64_t, Combine>}}};
+           {DType::u64, reduce_plain<std::uint64_t, Combine>},
+           {DType::c64, refuse_complex}}};
 }
 
 using L = ReductionLoops;

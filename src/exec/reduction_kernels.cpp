@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -155,6 +156,7 @@ struct ReductionRow {
   Folding<std::int32_t> i32;
   Folding<std::int64_t> i64;
   Folding<std::uint32_t> u32;
+  Folding<std::complex<float>> c64 = {};  ///< not for what compares
 };
 
 template <class Combine>
@@ -167,7 +169,8 @@ ReductionRow sum_like(Op op, FoldLoop ReductionLoops::*fold, ReduceLoop Reductio
           plain<double, Combine>(start),
           plain<std::int32_t, Combine>(start),
           plain<std::int64_t, Combine>(start),
-          plain<std::uint32_t, Combine>(static_cast<std::uint32_t>(start))};
+          plain<std::uint32_t, Combine>(static_cast<std::uint32_t>(start)),
+          plain<std::complex<float>, Combine>(static_cast<float>(start))};
 }
 
 const std::array<ReductionRow, 4>& rows() {
@@ -227,6 +230,9 @@ KernelResult make_reduction(const KernelSite& site) {
   if (plan.dtype == DType::i32) return plain_kernel(std::move(plan), row->i32);
   if (plan.dtype == DType::i64) return plain_kernel(std::move(plan), row->i64);
   if (plan.dtype == DType::u32) return plain_kernel(std::move(plan), row->u32);
+  if (plan.dtype == DType::c64 && row->c64.fold != nullptr) {
+    return plain_kernel(std::move(plan), row->c64);
+  }
   return describe(site);
 }
 

@@ -17,7 +17,7 @@ namespace {
 using Array = std::shared_ptr<const DoubleArray>;
 
 DoubleArray zero_array(const TensorType& type) {
-  return {type, std::vector<double>(static_cast<std::size_t>(element_count(type.shape)), 0.0)};
+  return {type, std::vector<double>(number_count(type), 0.0)};
 }
 
 /// A float of fewer than 32 bits is a storage format.
@@ -216,7 +216,7 @@ class Weigher {
   }
 
   std::int64_t bytes(ValueId id) const {
-    return element_count(graph_.value(id).type.shape) * static_cast<std::int64_t>(sizeof(double));
+    return static_cast<std::int64_t>(number_count(graph_.value(id).type) * sizeof(double));
   }
 
  private:

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "exec/element.h"
 #include "exec/reference_rows.h"
+#include "ops/custom_call.h"
 
 namespace shard {
 namespace {
@@ -317,6 +318,12 @@ void adam_update(const Call& c) {
   }
 }
 
+void custom_call(const Call& c) {
+  const std::optional<CallMeaning> meaning = meaning_of_call(c.attributes);
+  SHARD_CHECK(meaning.has_value(), "a call that is run stands for an op");
+  evaluate(meaning->op, {meaning->attributes, c.operands, c.results});
+}
+
 struct ReferenceRow {
   Op op;
   void (*evaluate)(const Call&);
@@ -399,6 +406,10 @@ constexpr std::array<ReferenceRow, static_cast<std::size_t>(Op::count_)> rows = 
     {Op::bitcast, reference::bitcast},
     {Op::optimization_barrier, reference::optimization_barrier},
     {Op::dropout, reference::dropout},
+    {Op::make_complex, nullptr},
+    {Op::real, nullptr},
+    {Op::imag, nullptr},
+    {Op::conjugate, nullptr},
     {Op::reduce_sum, reduce_sum},
     {Op::reduce_max, reduce_max},
     {Op::reduce_min, reduce_min},
@@ -420,6 +431,7 @@ constexpr std::array<ReferenceRow, static_cast<std::size_t>(Op::count_)> rows = 
     {Op::reduce_window_max, reference::reduce_window_max},
     {Op::reduce_window_min, reference::reduce_window_min},
     {Op::select_and_scatter_add, reference::select_and_scatter_add},
+    {Op::fft, nullptr},
     {Op::constrain, constrain},
     {Op::stop_gradient, constrain},
     {Op::transpose, transpose},
@@ -443,6 +455,7 @@ constexpr std::array<ReferenceRow, static_cast<std::size_t>(Op::count_)> rows = 
     {Op::sgd_update, sgd_update},
     {Op::momentum_update, momentum_update},
     {Op::adam_update, adam_update},
+    {Op::custom_call, custom_call},
     {Op::repeat, nullptr},
 }};
 
@@ -460,16 +473,25 @@ double wrapped(double x, int bits, bool is_signed) {
   return x - range * std::floor((x - lowest) / range);
 }
 
+bool touches_complex(const ReferenceCall& call) {
+  const auto is_complex = [](const DoubleArray& array) {
+    return info(array.type.dtype).is_complex;
+  };
+  return std::any_of(call.results.begin(), call.results.end(), is_complex) ||
+         std::any_of(call.operands.begin(), call.operands.end(),
+                     [&](const auto& operand) { return is_complex(*operand); });
+}
+
 }  // namespace
 
 void evaluate(Op op, const ReferenceCall& call) {
+  if (touches_complex(call)) return reference::evaluate_complex(op, call);
   const ReferenceRow& row = rows[static_cast<std::size_t>(op)];
   SHARD_CHECK(row.evaluate != nullptr, "an op that is evaluated has a meaning of its own");
   row.evaluate(call);
   for (DoubleArray& result : call.results) {
     const DTypeInfo& dtype = info(result.type.dtype);
-    const bool is_narrow_integer =
-        !dtype.is_float && dtype.bytes < 8 && dtype.dtype != DType::boolean;
+    const bool is_narrow_integer = is_whole(dtype.dtype) && dtype.bytes < 8;
     if (!is_narrow_integer) continue;
     for (double& x : result.values) x = wrapped(x, 8 * dtype.bytes, dtype.is_signed);
   }

@@ -10,7 +10,7 @@
 
 namespace shard {
 
-/// A whole array in double precision, row-major.
+/// A whole array in double precision, row-major; of complex numbers both parts, side by side.
 struct DoubleArray {
   TensorType type;
   std::vector<double> values;

@@ -49,6 +49,9 @@ void count_leading_zeros(const ReferenceCall& call);
 void select(const ReferenceCall& call);
 void clamp(const ReferenceCall& call);
 
+// reference_complex.cpp: everything with complex operands or results
+void evaluate_complex(Op op, const ReferenceCall& call);
+
 // reference_slices.cpp: elements moved
 void reshape(const ReferenceCall& call);
 void slice(const ReferenceCall& call);

@@ -36,7 +36,7 @@ class Tolerances {
       }
       for (const ValueId result : node.results) {
         const DType dtype = graph_.value(result).type.dtype;
-        if (info(dtype).is_float) of_[index_of(result)] = coarser(coarsest, tolerance_of(dtype));
+        if (is_inexact(dtype)) of_[index_of(result)] = coarser(coarsest, tolerance_of(dtype));
       }
     }
   }
@@ -62,12 +62,12 @@ class Tolerances {
 }  // namespace
 
 double comparison_tolerance(DType dtype) {
-  if (!info(dtype).is_float) return 0;
+  if (!is_inexact(dtype)) return 0;
   if (dtype == DType::bf16) return 0x1p-6;
   if (dtype == DType::f16) return 0x1p-9;
   if (dtype == DType::f8_e4m3fn) return 0x1p-2;
   if (dtype == DType::f8_e5m2) return 0x1p-1;
-  return dtype == DType::f32 ? 1e-5 : 1e-10;
+  return dtype == DType::f32 || dtype == DType::c64 ? 1e-5 : 1e-10;
 }
 
 double least_magnitude(DType dtype) {

@@ -77,7 +77,7 @@ class WatchList {
   }
 
   bool is_watched(const Instruction& instruction, BufferId id) const {
-    const bool is_exact = !info(program_.buffer(id).type.dtype).is_float;
+    const bool is_exact = !is_inexact(program_.buffer(id).type.dtype);
     if (instruction.phase == Phase::update && !is_exact) return false;
     const ValueId value = program_.buffer(id).value;
     if (value == ValueId::none || index_of(value) >= graph_.values.size()) return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/diagnostic.h"
 #include "model/guard.h"
 #include "model/loop_derivative.h"
 #include "model/model.h"
@@ -10,7 +11,9 @@
 namespace shard {
 namespace {
 
-bool is_float(const Graph& graph, ValueId id) { return info(graph.value(id).type.dtype).is_float; }
+bool is_differentiable(const Graph& graph, ValueId id) {
+  return is_inexact(graph.value(id).type.dtype);
+}
 
 /// Marks the values that depend on any of `wrt` through floating-point values.
 class Activity {
@@ -57,7 +60,7 @@ class Activity {
   }
 
   void mark(ValueId id) {
-    if (is_float(graph_, id)) active_[index_of(id)] = 1;
+    if (is_differentiable(graph_, id)) active_[index_of(id)] = 1;
   }
 
   /// Whether `to` became active because `from` is.
@@ -130,19 +133,32 @@ void Differentiator::walk(const std::vector<NodeId>& nodes) {
   }
 }
 
+namespace {
+
+[[noreturn]] void refuse_derivative(const Node& node) {
+  throw Error("no-derivative", node.at,
+              std::string(def(node.op).name) + (node.name.empty() ? "" : " '" + node.name + "'") +
+                  " has no derivative, and the loss depends on parameters through it",
+              "stop_gradient before it makes it a constant; a custom_call has the derivative of "
+              "the op that `as` names");
+}
+
+}  // namespace
+
 void Differentiator::step(NodeId id) {
   // Taken out while the derivative runs: emitting moves the vectors of the graph.
   Node node = std::move(builder_.graph().nodes[index_of(id)]);
   const Derivative derivative = def(node.op).derivative;
-  SHARD_CHECK(derivative != nullptr, "an op between the parameters and the loss has a derivative");
   std::vector<ValueId> cotangents;
   for (const ValueId result : node.results) cotangents.push_back(cotangent_[index_of(result)]);
   std::vector<char> wanted;
   for (const ValueId operand : node.operands) wanted.push_back(active_[index_of(operand)]);
   const std::size_t first_new = builder_.graph().nodes.size();
-  const std::vector<ValueId> answer =
-      derivative({builder_, node.attributes, node.operands, node.results, cotangents, wanted});
-  SHARD_CHECK(answer.size() == node.operands.size(), "a derivative answers for every operand");
+  const std::vector<ValueId> answer = derivative == nullptr
+                                          ? std::vector<ValueId>()
+                                          : derivative({builder_, node.attributes, node.operands,
+                                                        node.results, cotangents, wanted});
+  if (answer.size() != node.operands.size()) refuse_derivative(node);
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
     if (wanted[i] && answer[i] != ValueId::none) accumulate(node.operands[i], answer[i]);
   }

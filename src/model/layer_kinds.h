@@ -117,6 +117,9 @@ ValueId lower_cumulative(Lowering& lowering, LayerCall& call);
 ValueId lower_arg_extremum(Lowering& lowering, LayerCall& call);
 ValueId lower_sort(Lowering& lowering, LayerCall& call);
 ValueId lower_top_k(Lowering& lowering, LayerCall& call);
+ValueId lower_custom_call(Lowering& lowering, LayerCall& call);  // custom_layer.cpp
+ValueId lower_angle(Lowering& lowering, LayerCall& call);  // fourier_layers.cpp
+ValueId lower_fft(Lowering& lowering, LayerCall& call);
 ValueId lower_reduce_mean(Lowering& lowering, LayerCall& call);
 ValueId lower_logsumexp(Lowering& lowering, LayerCall& call);
 ValueId lower_dropout(Lowering& lowering, LayerCall& call);

@@ -33,6 +33,7 @@ DType promoted(DType a, DType b) {
   if (a == b) return a;
   const DTypeInfo& left = info(a);
   const DTypeInfo& right = info(b);
+  if (left.is_complex != right.is_complex) return left.is_complex ? a : b;
   if (left.is_float != right.is_float) return left.is_float ? a : b;
   if (left.bytes != right.bytes) return left.bytes > right.bytes ? a : b;
   return left.is_float ? DType::f32 : DType::i64;

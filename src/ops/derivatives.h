@@ -101,6 +101,15 @@ std::vector<ValueId> linear_recurrence_derivative(const DerivativeInput& input);
 std::vector<ValueId> sort_derivative(const DerivativeInput& input);
 std::vector<ValueId> top_k_derivative(const DerivativeInput& input);
 
+// complex numbers and their transforms (complex_ops.cpp); a cotangent is paired with a change of
+// its value by the real part of their product, neither conjugated
+std::vector<ValueId> complex_magnitude_derivative(const DerivativeInput& input);
+std::vector<ValueId> make_complex_derivative(const DerivativeInput& input);
+std::vector<ValueId> real_derivative(const DerivativeInput& input);
+std::vector<ValueId> imag_derivative(const DerivativeInput& input);
+std::vector<ValueId> conjugate_derivative(const DerivativeInput& input);
+std::vector<ValueId> fft_derivative(const DerivativeInput& input);
+
 // windows, and values that stay (derivatives_window.cpp)
 std::vector<ValueId> convolution_derivative(const DerivativeInput& input);
 std::vector<ValueId> reduce_window_sum_derivative(const DerivativeInput& input);

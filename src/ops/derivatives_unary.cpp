@@ -44,6 +44,7 @@ std::vector<ValueId> negate_derivative(const DerivativeInput& input) {
 
 std::vector<ValueId> abs_derivative(const DerivativeInput& input) {
   const Unary u(input);
+  if (info(u.b.type(u.x).dtype).is_complex) return complex_magnitude_derivative(input);
   return {u.times(u.g, u.op(Op::sign, u.x))};
 }
 
@@ -119,9 +120,9 @@ std::vector<ValueId> cos_derivative(const DerivativeInput& input) {
 
 std::vector<ValueId> convert_derivative(const DerivativeInput& input) {
   const Unary u(input);
-  const DTypeInfo& from = info(u.b.type(u.x).dtype);
-  if (!from.is_float || !info(u.b.type(u.y).dtype).is_float) return {ValueId::none};
-  return {u.b.emit(Op::convert, {u.g}, Attributes{{"dtype", std::string(from.name)}})};
+  const DType from = u.b.type(u.x).dtype;
+  if (!is_inexact(from) || !is_inexact(u.b.type(u.y).dtype)) return {ValueId::none};
+  return {u.b.emit(Op::convert, {u.g}, Attributes{{"dtype", std::string(info(from).name)}})};
 }
 
 std::vector<ValueId> scale_derivative(const DerivativeInput& input) {

@@ -59,6 +59,10 @@ FactorRule dynamic_slice_rule(std::span<const TensorType> operands,
 FactorRule dynamic_update_slice_rule(std::span<const TensorType> operands,
                                      std::span<const TensorType> results,
                                      const Attributes& attributes);
+/// The operand's sizes; transformed dims must be whole, and one that is halved does not propagate
+/// (complex_ops.cpp).
+FactorRule fft_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
+                    const Attributes& attributes);
 FactorRule top_k_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
                       const Attributes& attributes);
 

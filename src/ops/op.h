@@ -101,6 +101,11 @@ enum class Op : std::uint8_t {
   bitcast,               ///< attribute dtype: the same bits as another dtype of that width
   optimization_barrier,  ///< the same value, which no pass moves across
   dropout,  ///< (x, seed) with attributes rate, stream, counts: x / (1 - rate), or 0 by chance
+  // elementwise, complex numbers
+  make_complex,  ///< (x, y): x + y i
+  real,
+  imag,
+  conjugate,
   // reductions, attribute dims
   reduce_sum,
   reduce_max,
@@ -126,6 +131,7 @@ enum class Op : std::uint8_t {
   reduce_window_min,
   select_and_scatter_add,  ///< (x, source): to the first extremum of each window (`largest`: 0 or
                            ///< 1)
+  fft,  ///< attributes kind (fft, ifft, rfft, irfft) and lengths of the trailing dims transformed
   // structure
   constrain,      ///< attribute placement: index into Graph::placements
   stop_gradient,  ///< the same array, a constant to derivatives; graphs keep it until then
@@ -153,6 +159,7 @@ enum class Op : std::uint8_t {
   sgd_update,       ///< (param, grad) -> (param)
   momentum_update,  ///< (param, trace, grad) -> (param, trace)
   adam_update,      ///< (param, mu, nu, grad, count) -> (param, mu, nu)
+  custom_call,  ///< code that is not ours, by the factors it declares (custom_call.h)
   // regions
   repeat,  ///< a loop over a body region; see Graph
   count_,
@@ -193,7 +200,8 @@ using FactorRuleFunction = FactorRule (*)(std::span<const TensorType> operands,
                                           const Attributes& attributes);
 using FlopsRule = double (*)(std::span<const TensorType> operands,
                              std::span<const TensorType> results, const Attributes& attributes);
-/// One cotangent per operand, `ValueId::none` for "no gradient".
+/// One cotangent per operand, `ValueId::none` for "no gradient"; none at all where these attributes
+/// leave the derivative unknown.
 using Derivative = std::vector<ValueId> (*)(const DerivativeInput& input);
 
 struct OpDef {

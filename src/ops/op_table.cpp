@@ -1,6 +1,8 @@
 // The rows and nothing else. `flops` are per point of the factor space: one per arithmetic step or
 // transcendental function of the op's formula.
 
+#include "ops/complex_ops.h"
+#include "ops/custom_call.h"
 #include "ops/derivatives.h"
 #include "ops/factor_rules.h"
 #include "ops/local_form.h"
@@ -21,8 +23,9 @@ constexpr OpDef elementwise(Op op, std::string_view name, int operands, double f
 }
 
 constexpr OpDef reduction(Op op, std::string_view name, FactorRuleFunction rule,
-                          Derivative derivative, std::string_view help) {
-  return {op, name, 1, PassClass::other, false, false, 1, reduce_shape, rule, derivative, help};
+                          Derivative derivative, std::string_view help,
+                          ShapeRule shape = reduce_shape) {
+  return {op, name, 1, PassClass::other, false, false, 1, shape, rule, derivative, help};
 }
 
 /// A function of floating-point numbers.
@@ -67,9 +70,9 @@ constexpr OpDef window(Op op, std::string_view name, Derivative derivative, std:
 }
 
 constexpr OpDef scatter(Op op, std::string_view name, FactorRuleFunction rule,
-                        Derivative derivative, std::string_view help) {
-  return movement(op, name, 3, PassClass::other, scatter_shape, rule, derivative, help,
-                  scatter_form);
+                        Derivative derivative, std::string_view help,
+                        ShapeRule shape = scatter_shape) {
+  return movement(op, name, 3, PassClass::other, shape, rule, derivative, help, scatter_form);
 }
 
 constexpr OpRows rows = {{
@@ -85,30 +88,33 @@ constexpr OpRows rows = {{
      false, ragged_outer_flops},
 
     elementwise(Op::relu, "relu", 1, 1, elementwise_shape, relu_derivative, "max(x, 0)"),
-    elementwise(Op::negate, "negate", 1, 1, elementwise_shape, negate_derivative, "-x"),
-    elementwise(Op::abs, "abs", 1, 1, elementwise_shape, abs_derivative, "absolute value"),
-    elementwise(Op::square, "square", 1, 1, elementwise_shape, square_derivative, "x * x"),
-    elementwise(Op::sqrt, "sqrt", 1, 1, float_elementwise_shape, sqrt_derivative, "square root"),
+    elementwise(Op::negate, "negate", 1, 1, number_elementwise_shape, negate_derivative, "-x"),
+    elementwise(Op::abs, "abs", 1, 1, magnitude_shape, abs_derivative, "absolute value"),
+    elementwise(Op::square, "square", 1, 1, number_elementwise_shape, square_derivative, "x * x"),
+    elementwise(Op::sqrt, "sqrt", 1, 1, inexact_elementwise_shape, sqrt_derivative, "square root"),
     elementwise(Op::rsqrt, "rsqrt", 1, 2, float_elementwise_shape, rsqrt_derivative, "1 / sqrt(x)"),
-    elementwise(Op::exp, "exp", 1, 1, float_elementwise_shape, exp_derivative, "e to the x"),
-    elementwise(Op::log, "log", 1, 1, float_elementwise_shape, log_derivative, "natural logarithm"),
-    elementwise(Op::tanh, "tanh", 1, 1, float_elementwise_shape, tanh_derivative,
+    elementwise(Op::exp, "exp", 1, 1, inexact_elementwise_shape, exp_derivative, "e to the x"),
+    elementwise(Op::log, "log", 1, 1, inexact_elementwise_shape, log_derivative,
+                "natural logarithm"),
+    elementwise(Op::tanh, "tanh", 1, 1, inexact_elementwise_shape, tanh_derivative,
                 "hyperbolic tangent"),
     elementwise(Op::sigmoid, "sigmoid", 1, 4, float_elementwise_shape, sigmoid_derivative,
                 "1 / (1 + exp(-x))"),
     elementwise(Op::silu, "silu", 1, 5, float_elementwise_shape, silu_derivative, "x * sigmoid(x)"),
     elementwise(Op::gelu, "gelu", 1, 9, float_elementwise_shape, gelu_derivative,
                 "x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))"),
-    elementwise(Op::sin, "sin", 1, 1, float_elementwise_shape, sin_derivative, "sine, radians"),
-    elementwise(Op::cos, "cos", 1, 1, float_elementwise_shape, cos_derivative, "cosine, radians"),
+    elementwise(Op::sin, "sin", 1, 1, inexact_elementwise_shape, sin_derivative, "sine, radians"),
+    elementwise(Op::cos, "cos", 1, 1, inexact_elementwise_shape, cos_derivative, "cosine, radians"),
     elementwise(Op::sign, "sign", 1, 1, elementwise_shape, no_gradient, "-1, 0 or 1; nan stays"),
     elementwise(Op::convert, "convert", 1, 0, convert_shape, convert_derivative,
                 "to another dtype: round to even; float to int cuts, saturates, nan is 0"),
 
-    elementwise(Op::add, "add", 2, 1, elementwise_shape, add_derivative, "x + y"),
-    elementwise(Op::subtract, "subtract", 2, 1, elementwise_shape, subtract_derivative, "x - y"),
-    elementwise(Op::multiply, "multiply", 2, 1, elementwise_shape, multiply_derivative, "x * y"),
-    elementwise(Op::divide, "divide", 2, 1, elementwise_shape, divide_derivative, "x / y"),
+    elementwise(Op::add, "add", 2, 1, number_elementwise_shape, add_derivative, "x + y"),
+    elementwise(Op::subtract, "subtract", 2, 1, number_elementwise_shape, subtract_derivative,
+                "x - y"),
+    elementwise(Op::multiply, "multiply", 2, 1, number_elementwise_shape, multiply_derivative,
+                "x * y"),
+    elementwise(Op::divide, "divide", 2, 1, number_elementwise_shape, divide_derivative, "x / y"),
     elementwise(Op::maximum, "maximum", 2, 1, elementwise_shape, extremum_derivative,
                 "the larger of x and y; nan wins"),
     elementwise(Op::minimum, "minimum", 2, 1, elementwise_shape, extremum_derivative,
@@ -116,7 +122,7 @@ constexpr OpRows rows = {{
     elementwise(Op::power, "power", 2, 1, float_elementwise_shape, power_derivative, "x to the y"),
     elementwise(Op::relu_grad, "relu_grad", 2, 1, elementwise_shape, relu_grad_derivative,
                 "(y, g): g where y > 0, else 0"),
-    elementwise(Op::equal_mask, "equal_mask", 2, 1, elementwise_shape, no_gradient,
+    elementwise(Op::equal_mask, "equal_mask", 2, 1, number_elementwise_shape, no_gradient,
                 "1 where x equals y, else 0"),
 
     elementwise(Op::scale, "scale", 1, 1, value_shape, scale_derivative, "x * value"),
@@ -153,10 +159,10 @@ constexpr OpRows rows = {{
 
     flat(Op::eq, "eq", 2, compare_shape, "x == y as bool"),
     flat(Op::ne, "ne", 2, compare_shape, "x != y as bool"),
-    flat(Op::lt, "lt", 2, compare_shape, "x < y as bool"),
-    flat(Op::le, "le", 2, compare_shape, "x <= y as bool"),
-    flat(Op::gt, "gt", 2, compare_shape, "x > y as bool"),
-    flat(Op::ge, "ge", 2, compare_shape, "x >= y as bool"),
+    flat(Op::lt, "lt", 2, order_shape, "x < y as bool"),
+    flat(Op::le, "le", 2, order_shape, "x <= y as bool"),
+    flat(Op::gt, "gt", 2, order_shape, "x > y as bool"),
+    flat(Op::ge, "ge", 2, order_shape, "x >= y as bool"),
     flat(Op::is_finite, "is_finite", 1, is_finite_shape, "neither infinite nor nan, as bool"),
     flat(Op::bitwise_and, "bitwise_and", 2, logical_shape, "x & y, of integers or bools"),
     flat(Op::bitwise_or, "bitwise_or", 2, logical_shape, "x | y, of integers or bools"),
@@ -183,11 +189,20 @@ constexpr OpRows rows = {{
      pointwise_rule, dropout_derivative,
      "(x, seed): zeros by chance, the others scaled so that the mean stays", dropout_form},
 
+    elementwise(Op::make_complex, "complex", 2, 0, make_complex_shape, make_complex_derivative,
+                "(x, y): x + y i, of two f32 to c64"),
+    elementwise(Op::real, "real", 1, 0, complex_part_shape, real_derivative,
+                "the real part of a complex number"),
+    elementwise(Op::imag, "imag", 1, 0, complex_part_shape, imag_derivative,
+                "the imaginary part of a complex number"),
+    elementwise(Op::conjugate, "conjugate", 1, 1, conjugate_shape, conjugate_derivative,
+                "x - y i for x + y i"),
+
     reduction(Op::reduce_sum, "reduce_sum", sum_rule, reduce_sum_derivative, "sum over dims"),
     reduction(Op::reduce_max, "reduce_max", max_rule, reduce_extremum_derivative,
-              "largest over dims; nan wins"),
+              "largest over dims; nan wins", real_reduce_shape),
     reduction(Op::reduce_min, "reduce_min", min_rule, reduce_extremum_derivative,
-              "smallest over dims; nan wins"),
+              "smallest over dims; nan wins", real_reduce_shape),
     reduction(Op::reduce_prod, "reduce_prod", prod_rule, reduce_prod_derivative,
               "product over dims"),
     {Op::reduce_and, "reduce_and", 1, PassClass::other, false, false, 1, truth_reduce_shape,
@@ -201,11 +216,11 @@ constexpr OpRows rows = {{
 
     cumulative(Op::cumsum, "cumsum", 1, cumulative_shape, cumsum_derivative,
                "sum so far along dim"),
-    cumulative(Op::cumprod, "cumprod", 1, cumulative_shape, cumprod_derivative,
+    cumulative(Op::cumprod, "cumprod", 1, real_cumulative_shape, cumprod_derivative,
                "product so far along dim"),
-    cumulative(Op::cummax, "cummax", 1, cumulative_shape, cumulative_extremum_derivative,
+    cumulative(Op::cummax, "cummax", 1, real_cumulative_shape, cumulative_extremum_derivative,
                "largest so far along dim"),
-    cumulative(Op::cummin, "cummin", 1, cumulative_shape, cumulative_extremum_derivative,
+    cumulative(Op::cummin, "cummin", 1, real_cumulative_shape, cumulative_extremum_derivative,
                "smallest so far along dim"),
     cumulative(Op::cumlogsumexp, "cumlogsumexp", 1, float_cumulative_shape, cumlogsumexp_derivative,
                "log of the sum of exp so far along dim"),
@@ -228,6 +243,9 @@ constexpr OpRows rows = {{
     {Op::select_and_scatter_add, "select_and_scatter_add", 2, PassClass::other, false, false, 1,
      select_and_scatter_add_shape, select_and_scatter_add_rule, nullptr,
      "(x, source): source added where the extremum of each window of x is"},
+    {Op::fft, "fft", 1, PassClass::other, false, false, 1, fft_shape, fft_rule, fft_derivative,
+     "discrete Fourier transform over the trailing dims, or its inverse", nullptr, false,
+     fft_flops},
 
     elementwise(Op::constrain, "constrain", 1, 0, same_shape, constrain_derivative,
                 "the same array, placed as the spec says (with_sharding_constraint)"),
@@ -268,11 +286,12 @@ constexpr OpRows rows = {{
     scatter(Op::scatter_set, "scatter_set", scatter_set_rule, scatter_set_derivative,
             "(x, indices, updates): x with updates put at the indices; the last one stays"),
     scatter(Op::scatter_max, "scatter_max", scatter_max_rule, scatter_extremum_derivative,
-            "(x, indices, updates): the larger of both at the indices"),
+            "(x, indices, updates): the larger of both at the indices", ordered_scatter_shape),
     scatter(Op::scatter_min, "scatter_min", scatter_min_rule, scatter_extremum_derivative,
-            "(x, indices, updates): the smaller of both at the indices"),
+            "(x, indices, updates): the smaller of both at the indices", ordered_scatter_shape),
     scatter(Op::scatter_mul, "scatter_mul", scatter_mul_rule, scatter_mul_derivative,
-            "(x, indices, updates): x with updates multiplied in at the indices"),
+            "(x, indices, updates): x with updates multiplied in at the indices",
+            ordered_scatter_shape),
 
     elementwise(Op::sgd_update, "sgd_update", -1, 2, sgd_shape, nullptr,
                 "parameter after a step of gradient descent"),
@@ -281,6 +300,10 @@ constexpr OpRows rows = {{
     elementwise(Op::adam_update, "adam_update", -1, 18, adam_shape, nullptr,
                 "parameter, mu and nu after a step of adam or adamw; with the count of steps"),
 
+    {Op::custom_call, "custom_call", -1, PassClass::other, false, false, 1, custom_call_shape,
+     custom_call_rule, custom_call_derivative,
+     "code that is not ours, by the factors that its row declares", nullptr, false,
+     custom_call_flops},
     {Op::repeat, "repeat", -1, PassClass::pass_through, false, false, 0, nullptr, nullptr, nullptr,
      "a body run several times over carried values and slices of stacked arrays"},
 }};

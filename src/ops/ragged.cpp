@@ -13,8 +13,7 @@ namespace {
 using Types = std::span<const TensorType>;
 
 std::string counts_mistake(const TensorType& counts) {
-  const bool is_whole = !info(counts.dtype).is_float && counts.dtype != DType::boolean;
-  if (counts.rank() == 1 && is_whole) return "";
+  if (counts.rank() == 1 && is_whole(counts.dtype)) return "";
   return "the counts are " + to_string(counts) + ", not a list of integers";
 }
 
@@ -36,7 +35,7 @@ std::string first_mistake(const Mistakes&... mistakes) {
 }
 
 std::string dtype_mistake(const TensorType& x, const TensorType& y) {
-  if (x.dtype == y.dtype) return "";
+  if (x.dtype == y.dtype) return complex_mistake(std::span(&x, 1));
   return "dtypes differ: " + dtype_word(x.dtype) + " and " + dtype_word(y.dtype);
 }
 

@@ -23,6 +23,9 @@ inline std::string dtype_word(DType dtype) { return std::string(info(dtype).name
 std::string position_mistake(const std::vector<std::int64_t>& dims, int rank,
                              const std::vector<std::int64_t>& before = {});
 
+/// Empty unless one of the operands is complex: such numbers have no order.
+std::string complex_mistake(std::span<const TensorType> operands);
+
 /// Empty when the list has an entry for each of `rank` dims.
 std::string length_mistake(const std::vector<std::int64_t>& list, int rank, const char* what);
 

@@ -100,7 +100,12 @@ std::string position_mistake(const Dims& dims, int rank, const Dims& before) {
   return "";
 }
 
-ShapeResult elementwise_shape(Types operands, const Attributes&) {
+ShapeResult elementwise_shape(Types operands, const Attributes& attributes) {
+  if (std::string mistake = complex_mistake(operands); !mistake.empty()) return mistake;
+  return number_elementwise_shape(operands, attributes);
+}
+
+ShapeResult number_elementwise_shape(Types operands, const Attributes&) {
   const TensorType* result = &operands[0];
   for (const TensorType& type : operands) {
     if (type.dtype == DType::boolean) return "needs numbers, not bool";
@@ -123,12 +128,19 @@ ShapeResult float_elementwise_shape(Types operands, const Attributes& attributes
   return elementwise_shape(operands, attributes);
 }
 
+ShapeResult inexact_elementwise_shape(Types operands, const Attributes& attributes) {
+  for (const TensorType& type : operands) {
+    if (!is_inexact(type.dtype)) return "needs floating point, not " + dtype_word(type.dtype);
+  }
+  return number_elementwise_shape(operands, attributes);
+}
+
 ShapeResult value_shape(Types operands, const Attributes& attributes) {
   const double value = attributes.number("value");
-  if (!info(operands[0].dtype).is_float && value != std::floor(value)) {
+  if (is_whole(operands[0].dtype) && value != std::floor(value)) {
     return dtype_word(operands[0].dtype) + " needs a whole number, not " + to_string(attributes);
   }
-  return elementwise_shape(operands, attributes);
+  return number_elementwise_shape(operands, attributes);
 }
 
 ShapeResult convert_shape(Types operands, const Attributes& attributes) {
@@ -197,6 +209,11 @@ ShapeResult broadcast_shape(Types operands, const Attributes& attributes) {
     }
   }
   return one_result({operands[0].dtype, shape});
+}
+
+ShapeResult real_reduce_shape(Types operands, const Attributes& attributes) {
+  if (std::string mistake = complex_mistake(operands); !mistake.empty()) return mistake;
+  return reduce_shape(operands, attributes);
 }
 
 ShapeResult constant_shape(Types, const Attributes& attributes) {

@@ -8,10 +8,16 @@
 namespace shard {
 
 /// Elementwise over numbers: equal dtypes; equal shapes, except that scalars go with anything.
+ShapeResult number_elementwise_shape(std::span<const TensorType> operands,
+                                     const Attributes& attributes);
+/// The same over real numbers.
 ShapeResult elementwise_shape(std::span<const TensorType> operands, const Attributes& attributes);
 /// The same, for ops that only floating-point numbers have.
 ShapeResult float_elementwise_shape(std::span<const TensorType> operands,
                                     const Attributes& attributes);
+/// The same, for ops that only floating-point and complex numbers have.
+ShapeResult inexact_elementwise_shape(std::span<const TensorType> operands,
+                                      const Attributes& attributes);
 /// Elementwise with a number in attribute `value`, which must be whole for integers.
 ShapeResult value_shape(std::span<const TensorType> operands, const Attributes& attributes);
 /// The operand's shape in the dtype that attribute `dtype` names.
@@ -22,6 +28,8 @@ ShapeResult same_shape(std::span<const TensorType> operands, const Attributes& a
 ShapeResult dot_shape(std::span<const TensorType> operands, const Attributes& attributes);
 /// The operand's dims without those of attribute `dims`.
 ShapeResult reduce_shape(std::span<const TensorType> operands, const Attributes& attributes);
+/// The same, of real numbers.
+ShapeResult real_reduce_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult transpose_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult broadcast_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult constant_shape(std::span<const TensorType> operands, const Attributes& attributes);
@@ -45,6 +53,17 @@ ShapeResult bits_shape(std::span<const TensorType> operands, const Attributes& a
 ShapeResult select_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult polygamma_shape(std::span<const TensorType> operands, const Attributes& attributes);
 
+// Complex numbers and their transforms (complex_ops.cpp).
+/// Numbers to their sizes: of complex ones f32.
+ShapeResult magnitude_shape(std::span<const TensorType> operands, const Attributes& attributes);
+/// (f32, f32) to c64.
+ShapeResult make_complex_shape(std::span<const TensorType> operands, const Attributes& attributes);
+/// c64 to f32.
+ShapeResult complex_part_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult conjugate_shape(std::span<const TensorType> operands, const Attributes& attributes);
+/// Attributes `kind` and `lengths`, of the trailing dims.
+ShapeResult fft_shape(std::span<const TensorType> operands, const Attributes& attributes);
+
 // Elements moved (shape_rules_structure.cpp).
 ShapeResult reshape_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult slice_shape(std::span<const TensorType> operands, const Attributes& attributes);
@@ -67,6 +86,13 @@ ShapeResult truth_reduce_shape(std::span<const TensorType> operands, const Attri
 ShapeResult cumulative_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult float_cumulative_shape(std::span<const TensorType> operands,
                                    const Attributes& attributes);
+/// Of real numbers.
+ShapeResult real_cumulative_shape(std::span<const TensorType> operands,
+                                  const Attributes& attributes);
+/// Elements compared with each other: of real numbers.
+ShapeResult ordered_scatter_shape(std::span<const TensorType> operands,
+                                  const Attributes& attributes);
+ShapeResult order_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult sort_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult top_k_shape(std::span<const TensorType> operands, const Attributes& attributes);
 

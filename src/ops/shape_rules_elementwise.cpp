@@ -39,7 +39,7 @@ ShapeResult in_common_shape(Types operands, DType dtype) {
 ShapeResult bits_of_numbers(Types operands, bool takes_bool) {
   for (const TensorType& type : operands) {
     const bool is_refused =
-        info(type.dtype).is_float || (type.dtype == DType::boolean && !takes_bool);
+        is_inexact(type.dtype) || (type.dtype == DType::boolean && !takes_bool);
     if (!is_refused) continue;
     return std::string(takes_bool ? "needs integers or bool" : "needs integers") + ", not " +
            dtype_word(type.dtype);
@@ -55,6 +55,11 @@ ShapeResult compare_shape(Types operands, const Attributes&) {
   std::string mistake = dtypes_mistake(operands);
   if (!mistake.empty()) return mistake;
   return in_common_shape(operands, DType::boolean);
+}
+
+ShapeResult order_shape(Types operands, const Attributes& attributes) {
+  if (std::string mistake = complex_mistake(operands); !mistake.empty()) return mistake;
+  return compare_shape(operands, attributes);
 }
 
 ShapeResult is_finite_shape(Types operands, const Attributes&) {
@@ -84,8 +89,7 @@ ShapeResult select_shape(Types operands, const Attributes&) {
 namespace {
 
 std::string seed_mistake(const TensorType& seed) {
-  const bool counts = !info(seed.dtype).is_float && seed.dtype != DType::boolean;
-  if (seed.rank() == 0 && counts) return "";
+  if (seed.rank() == 0 && is_whole(seed.dtype)) return "";
   return "the seed is " + to_string(seed) + ", not an integer scalar";
 }
 
@@ -113,8 +117,10 @@ ShapeResult random_bits_shape(Types operands, const Attributes& attributes) {
 ShapeResult bitcast_shape(Types operands, const Attributes& attributes) {
   const std::optional<DType> dtype = dtype_named(attributes.text("dtype"));
   if (!dtype) return "there is no dtype '" + attributes.text("dtype") + "'";
-  const bool has_truth = operands[0].dtype == DType::boolean || *dtype == DType::boolean;
-  if (has_truth || info(*dtype).bytes != info(operands[0].dtype).bytes) {
+  const auto has_bits_of_its_own = [](DType one) {
+    return one != DType::boolean && !info(one).is_complex;
+  };
+  if (!has_bits_of_its_own(operands[0].dtype) || !has_bits_of_its_own(*dtype) || info(*dtype).bytes != info(operands[0].dtype).bytes) {
     return dtype_word(operands[0].dtype) + " is not read as " + dtype_word(*dtype);
   }
   return one_result({*dtype, operands[0].shape});

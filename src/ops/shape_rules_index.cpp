@@ -11,8 +11,7 @@ using Types = std::span<const TensorType>;
 using Dims = std::vector<std::int64_t>;
 
 std::string index_dtype_mistake(const TensorType& indices) {
-  const bool counts = !info(indices.dtype).is_float && indices.dtype != DType::boolean;
-  return counts ? "" : "the indices are " + to_string(indices) + ", not integers";
+  return is_whole(indices.dtype) ? "" : "the indices are " + to_string(indices) + ", not integers";
 }
 
 /// The vector of an index has an entry for each dim that slices start at.
@@ -147,7 +146,8 @@ ShapeResult scatter_shape(Types operands, const Attributes& attributes) {
 }
 
 ShapeResult arg_extremum_shape(Types operands, const Attributes& attributes) {
-  std::string mistake = line_mistake(attributes, operands[0].rank());
+  std::string mistake = complex_mistake(operands);
+  if (mistake.empty()) mistake = line_mistake(attributes, operands[0].rank());
   if (!mistake.empty()) return mistake;
   const std::int64_t dim = attributes.integer("dim");
   if (operands[0].shape[static_cast<std::size_t>(dim)] == 0) {
@@ -185,6 +185,16 @@ ShapeResult cumulative_shape(Types operands, const Attributes& attributes) {
   return one_result(operands[0]);
 }
 
+ShapeResult real_cumulative_shape(Types operands, const Attributes& attributes) {
+  if (std::string mistake = complex_mistake(operands); !mistake.empty()) return mistake;
+  return cumulative_shape(operands, attributes);
+}
+
+ShapeResult ordered_scatter_shape(Types operands, const Attributes& attributes) {
+  if (std::string mistake = complex_mistake(operands); !mistake.empty()) return mistake;
+  return scatter_shape(operands, attributes);
+}
+
 ShapeResult float_cumulative_shape(Types operands, const Attributes& attributes) {
   if (!info(operands[0].dtype).is_float) {
     return "needs floating point, not " + dtype_word(operands[0].dtype);
@@ -201,6 +211,8 @@ ShapeResult sort_shape(Types operands, const Attributes& attributes) {
     return std::to_string(keys) + " of " + std::to_string(operands.size()) +
            " operands cannot be the keys";
   }
+  mistake = complex_mistake(operands.first(static_cast<std::size_t>(keys)));
+  if (!mistake.empty()) return mistake;
   for (const TensorType& type : operands) {
     if (type.shape == operands[0].shape) continue;
     return "shapes differ: " + to_string(operands[0]) + " and " + to_string(type);
@@ -211,6 +223,7 @@ ShapeResult sort_shape(Types operands, const Attributes& attributes) {
 ShapeResult top_k_shape(Types operands, const Attributes& attributes) {
   const int rank = operands[0].rank();
   if (rank == 0) return "a scalar has no largest elements";
+  if (std::string mistake = complex_mistake(operands); !mistake.empty()) return mistake;
   const std::int64_t k = attributes.integer("k");
   TensorType values = operands[0];
   if (k < 0 || k > values.shape.back()) {

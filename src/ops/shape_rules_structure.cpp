@@ -53,8 +53,7 @@ std::string start_mistake(Types starts, int rank) {
     return std::to_string(starts.size()) + " starts for " + std::to_string(rank) + " dims";
   }
   for (const TensorType& start : starts) {
-    const bool counts = !info(start.dtype).is_float && start.dtype != DType::boolean;
-    if (start.rank() != 0 || !counts) return "a start is " + to_string(start) + ", not i32[]";
+    if (start.rank() != 0 || !is_whole(start.dtype)) return "a start is " + to_string(start) + ", not i32[]";
   }
   return "";
 }
@@ -140,6 +139,7 @@ ShapeResult iota_shape(Types, const Attributes& attributes) {
   const std::optional<DType> dtype = dtype_named(attributes.text("dtype"));
   if (!dtype) return "there is no dtype '" + attributes.text("dtype") + "'";
   if (*dtype == DType::boolean) return "needs numbers, not bool";
+  if (info(*dtype).is_complex) return "needs real numbers, not " + dtype_word(*dtype);
   const Shape& shape = attributes.integers("shape");
   const std::int64_t dim = attributes.integer("dim");
   const int rank = static_cast<int>(shape.size());

@@ -73,7 +73,8 @@ ShapeResult convolution_shape(Types operands, const Attributes& attributes) {
     return "dtypes differ: " + dtype_word(operands[0].dtype) + " and " +
            dtype_word(operands[1].dtype);
   }
-  std::string mistake = convolution_dims_mistake(dims, operands);
+  std::string mistake = complex_mistake(operands);
+  if (mistake.empty()) mistake = convolution_dims_mistake(dims, operands);
   if (!mistake.empty()) return mistake;
   const Windows windows = convolution_windows(attributes, operands[1].shape);
   mistake = windows_mistake(windows, static_cast<int>(dims.spatial_count()));
@@ -94,7 +95,8 @@ ShapeResult convolution_shape(Types operands, const Attributes& attributes) {
 ShapeResult reduce_window_shape(Types operands, const Attributes& attributes) {
   const Windows windows = reduction_windows(attributes);
   if (operands[0].dtype == DType::boolean) return "needs numbers, not bool";
-  std::string mistake = windows_mistake(windows, operands[0].rank());
+  std::string mistake = complex_mistake(operands);
+  if (mistake.empty()) mistake = windows_mistake(windows, operands[0].rank());
   if (!mistake.empty()) return mistake;
   TensorType result = operands[0];
   for (std::size_t dim = 0; dim < result.shape.size(); ++dim) {

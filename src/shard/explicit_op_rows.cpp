@@ -58,6 +58,11 @@ Parameters dynamic_slice_parameters(const Attributes& attributes) {
   return {{"slice_sizes", attributes.integers("sizes")}};
 }
 
+Parameters fft_parameters(const Attributes& attributes) {
+  const std::int64_t length = attributes.integers("lengths").back();
+  return {{"last", attributes.text("kind") == "rfft" ? length / 2 + 1 : length}};
+}
+
 Parameters pad_parameters(const Attributes& attributes) {
   const auto& low = attributes.integers("low");
   const auto& high = attributes.integers("high");
@@ -139,6 +144,7 @@ constexpr OpTyping op_rows[] = {
     {"dynamic_slice", "lax.dynamic_slice", dynamic_slice_parameters},
     {"dynamic_update_slice", "lax.dynamic_update_slice"},
     {"gather", "lax.gather", gather_parameters, true},
+    {"fft", "lax.fft", fft_parameters},
     {"convolution", "lax.conv_general_dilated", convolution_parameters, true},
 };
 

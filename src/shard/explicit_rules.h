@@ -49,6 +49,8 @@ ShardedTypes inverted(const TypingCall& call);
 ShardedTypes searched(const TypingCall& call);
 
 // explicit_slices.cpp
+/// Fourier transforms: split dims stay split, `last` is the size of the last one.
+ShardedTypes transformed(const TypingCall& call);
 ShardedTypes split_in_parts(const TypingCall& call);
 ShardedTypes split_in_sections(const TypingCall& call);
 ShardedTypes split_unevenly(const TypingCall& call);

@@ -114,6 +114,15 @@ ShardedTypes sliced_in_dim(const TypingCall& call) {
                   "slicing")};
 }
 
+ShardedTypes transformed(const TypingCall& call) {
+  const ShardedType& value = call.operands[0];
+  if (!value.unreduced.empty()) {
+    refuse(RefusalKind::no_unreduced_rule, "unreduced rule for fft is not implemented");
+  }
+  const std::int64_t last = find(call.parameters, "last")->integer();
+  return {resized(call.mesh, value, with_size(value.shape, value.rank() - 1, last), "fft")};
+}
+
 ShardedTypes dynamic_slice(const TypingCall& call) {
   if (!call.operands[0].unreduced.empty()) {
     refuse(RefusalKind::no_unreduced_rule, "unreduced rule for dynamic_slice is not implemented");

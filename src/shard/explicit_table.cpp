@@ -117,6 +117,7 @@ constexpr TypingRow unsorted_rows[] = {
     {"jnp.atleast_2d", broadcast_rank},
     {"jnp.broadcast_to", broadcast_to},
     {"lax.expand_dims", expanded},
+    {"lax.fft", transformed},
     {"jnp.expand_dims", expanded},
     {"lax.squeeze", squeezed},
     {"jnp.squeeze", squeezed},

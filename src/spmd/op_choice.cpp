@@ -139,7 +139,7 @@ const Form* OpChoice::unreduced_form(ValueId value) const {
   if (forms.size() != 1 || forms_.readers(value) != 1) return nullptr;
   const Form& form = forms.front();
   const bool is_sum = form.reduction == Reduction::sum && !form.sharding.unreduced.empty();
-  return is_sum && info(graph_.value(value).type.dtype).is_float ? &form : nullptr;
+  return is_sum && is_inexact(graph_.value(value).type.dtype) ? &form : nullptr;
 }
 
 /// All ways to split the op over other axes than those of the sums.

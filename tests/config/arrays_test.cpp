@@ -150,7 +150,7 @@ m.yaml:3:10: error: a dim is 0, expected a whole number of 1 or more [bad-size]
 m.yaml:4:6: error: 'f33' is not an element type [unknown-dtype]
     4 |   c: f33[2]
       |      ^~~
-  hint: did you mean 'f32'? element types: f32, bf16, f16, f64, i32, i64, u32, bool, i8, i16, u8, u16, u64, f8_e4m3fn, f8_e5m2
+  hint: did you mean 'f32'? element types: f32, bf16, f16, f64, i32, i64, u32, bool, i8, i16, u8, u16, u64, f8_e4m3fn, f8_e5m2, c64
 m.yaml:8:3: error: array 'l1' is listed twice [duplicate-array]
     8 |   l1: f32[2]
       |   ^~

@@ -208,7 +208,7 @@ m.yaml:12:39: error: 'initializer' is a map, expected a word or a map with one k
 m.yaml:13:33: error: 'f8' is not an element type [unknown-dtype]
    13 |   - dense: {features: b, dtype: f8}
       |                                 ^~
-  hint: did you mean 'i8'? element types: f32, bf16, f16, f64, i32, i64, u32, bool, i8, i16, u8, u16, u64, f8_e4m3fn, f8_e5m2
+  hint: did you mean 'i8'? element types: f32, bf16, f16, f64, i32, i64, u32, bool, i8, i16, u8, u16, u64, f8_e4m3fn, f8_e5m2, c64
 m.yaml:14:32: error: 'name' is '0x', expected a name [bad-name]
    14 |   - dense: {features: b, name: 0x}
       |                                ^~

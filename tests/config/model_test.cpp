@@ -331,7 +331,7 @@ name: ""
 m.yaml:4:31: error: 'f8' is not an element type [unknown-dtype]
     4 | dtype: {params: i32, compute: f8, stat: f32}
       |                               ^~
-  hint: did you mean 'i8'? element types: f32, bf16, f16, f64, i32, i64, u32, bool, i8, i16, u8, u16, u64, f8_e4m3fn, f8_e5m2
+  hint: did you mean 'i8'? element types: f32, bf16, f16, f64, i32, i64, u32, bool, i8, i16, u8, u16, u64, f8_e4m3fn, f8_e5m2, c64
 m.yaml:4:35: error: 'stat' is not a key of 'dtype' [unknown-key]
     4 | dtype: {params: i32, compute: f8, stat: f32}
       |                                   ^~~~

@@ -61,7 +61,7 @@ layers: [relu]
         R"(m.yaml:3:6: error: 'f23' is not an element type [unknown-dtype]
     3 |   c: f23[a, b]
       |      ^~~
-  hint: did you mean 'f32'? element types: f32, bf16, f16, f64, i32, i64, u32, bool, i8, i16, u8, u16, u64, f8_e4m3fn, f8_e5m2
+  hint: did you mean 'f32'? element types: f32, bf16, f16, f64, i32, i64, u32, bool, i8, i16, u8, u16, u64, f8_e4m3fn, f8_e5m2, c64
 m.yaml:4:13: error: 'embd' is not a size [unknown-size]
     4 |   d: f32[a, embd]
       |             ^~~~

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "exec/element.h"
 #include "exec/numbers.h"
 #include "exec/program_maker.h"
 #include "exec/site_builder.h"
@@ -44,7 +45,7 @@ Arrays split(const HostTensor& whole, std::size_t dim, int parts) {
   type.shape[dim] /= parts;
   Arrays blocks;
   const std::vector<double> numbers = numbers_of(whole);
-  std::int64_t inner = 1;
+  auto inner = static_cast<std::int64_t>(number_count(type.dtype, 1));
   for (std::size_t i = dim; i < type.shape.size(); ++i) inner *= type.shape[i];
   for (int part = 0; part < parts; ++part) {
     std::vector<double> block;

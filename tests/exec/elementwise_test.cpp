@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "exec/element.h"
 #include "exec/numbers.h"
 #include "exec/simd.h"
 
@@ -161,7 +162,8 @@ TEST_CASE("every pair of dtypes converts as the reference does") {
       CAPTURE(from.name);
       CAPTURE(to.name);
       const Attributes attributes = {{"dtype", std::string(to.name)}};
-      const std::vector<HostTensor> operands = {tensor({from.dtype, {8}}, numbers)};
+      const auto elements = static_cast<std::int64_t>(8 / number_count(from.dtype, 1));
+      const std::vector<HostTensor> operands = {tensor({from.dtype, {elements}}, numbers)};
       // Wrapped to 64 bits, negative numbers are beyond the reference's doubles.
       if (to.dtype == DType::u64 && !from.is_float && from.is_signed) continue;
       CHECK(run_kernel(Op::convert, operands, attributes) ==

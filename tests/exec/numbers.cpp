@@ -62,16 +62,16 @@ double largest_difference(const std::vector<float>& actual, const std::vector<fl
 
 HostTensor tensor(const TensorType& type, const std::vector<double>& numbers) {
   HostTensor made = zeros(type);
-  REQUIRE(static_cast<std::int64_t>(numbers.size()) == element_count(type.shape));
+  REQUIRE(numbers.size() == number_count(type));
   from_doubles(numbers.data(), type.dtype, made.bytes.data(), numbers.size());
   return made;
 }
 
 HostTensor random_tensor(const TensorType& type, std::uint64_t seed) {
   std::vector<double> numbers;
-  for (const float x : random_floats(static_cast<std::size_t>(element_count(type.shape)), seed)) {
+  for (const float x : random_floats(number_count(type), seed)) {
     const double integer = std::round(5.0 * double{x}) + (type.dtype == DType::u32 ? 5 : 0);
-    numbers.push_back(info(type.dtype).is_float ? double{x} : integer);
+    numbers.push_back(is_inexact(type.dtype) ? double{x} : integer);
   }
   return tensor(type, numbers);
 }
@@ -85,7 +85,7 @@ std::vector<HostTensor> random_operands(const TensorType& type, int members) {
 }
 
 std::vector<double> numbers_of(const HostTensor& tensor) {
-  std::vector<double> numbers(static_cast<std::size_t>(element_count(tensor.type.shape)));
+  std::vector<double> numbers(number_count(tensor.type));
   to_doubles(tensor.type.dtype, tensor.bytes.data(), numbers.data(), numbers.size());
   return numbers;
 }
@@ -116,8 +116,7 @@ std::vector<HostTensor> run_reference_op(Op op, const std::vector<HostTensor>& o
   }
   std::vector<DoubleArray> results;
   for (const TensorType& type : result_types(op, types_of(operands), attributes)) {
-    const std::size_t count = static_cast<std::size_t>(element_count(type.shape));
-    results.push_back({type, std::vector<double>(count, 0.0)});
+    results.push_back({type, std::vector<double>(number_count(type), 0.0)});
   }
   evaluate(op, {attributes, arrays, results});
   std::vector<HostTensor> tensors;
@@ -147,7 +146,7 @@ double distance(const HostTensor& actual, const HostTensor& expected) {
 }
 
 double epsilon(DType dtype) {
-  if (dtype == DType::f32) return 0x1p-23;
+  if (dtype == DType::f32 || dtype == DType::c64) return 0x1p-23;
   if (dtype == DType::bf16) return 0x1p-8;
   if (dtype == DType::f16) return 0x1p-11;
   return dtype == DType::f64 ? 0x1p-52 : 0;

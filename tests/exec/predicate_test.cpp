@@ -20,6 +20,7 @@ HostTensor truth(const Shape& shape, std::uint64_t seed) {
 TEST_CASE("comparisons agree with the reference on every dtype and with scalars") {
   for (const Op op : comparisons) {
     for (const DTypeInfo& dtype : dtype_table()) {
+      if (dtype.is_complex && op != Op::eq && op != Op::ne) continue;
       const HostTensor x = random_tensor({dtype.dtype, {3, 500}}, 1);
       const HostTensor y = random_tensor({dtype.dtype, {3, 500}}, 2);
       const HostTensor scalar = random_tensor({dtype.dtype, {}}, 3);

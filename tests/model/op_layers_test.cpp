@@ -92,6 +92,38 @@ TEST_CASE("layers along a dim work on the last one unless it is named") {
   CHECK(result_of("  - reduce_or: {of: holds, dims: batch}\n") == "bool[6] length");
 }
 
+TEST_CASE("transforms run along the last dim or those that are named") {
+  CHECK(nodes_of("  - rfft\n") ==
+        "%4 = fft(%0) {kind=\"rfft\", lengths=[6]} : c64[4,4]  # rfft_0\n");
+  CHECK(nodes_of("  - fft: batch\n") ==
+        "%4 = convert(%0) {dtype=\"c64\"} : c64[4,6]  # fft_0\n"
+        "%5 = transpose(%4) {order=[1,0]} : c64[6,4]  # fft_0\n"
+        "%6 = fft(%5) {kind=\"fft\", lengths=[4]} : c64[6,4]  # fft_0\n"
+        "%7 = transpose(%6) {order=[1,0]} : c64[4,6]  # fft_0\n");
+  CHECK(result_of("  - rfft: [length, batch]\n") == "c64[3,6] -, length");
+  CHECK(result_of("  - rfft: length\n  - irfft: 1\n") == "f32[4,6] batch, -");
+  CHECK(result_of("  - let: y = irfft(rfft(x), length=length)\n") == "f32[4,6] batch, length");
+  CHECK(result_of("  - let: y = angle(complex(x, 0)) + imag(fft(x)) + abs(conjugate(fft(x)))\n") ==
+        "f32[4,6] batch, length");
+}
+
+TEST_CASE("wrong inputs of complex layers are told") {
+  CHECK(mistakes_in_layers("  - angle\n") ==
+        "model.yaml:4:5: error: angle needs complex numbers, found f32[batch=4, length=6] "
+        "[dtype-mismatch]\n");
+  CHECK(mistakes_in_layers("  - real\n") ==
+        "model.yaml:4:5: error: real of f32[batch=4, length=6]: needs c64, not f32 "
+        "[dtype-mismatch]\n");
+  CHECK(mistakes_in_layers("  - fft\n  - rfft\n") ==
+        "model.yaml:5:5: error: fft of c64[batch=4, length=6]: needs f32, not c64 "
+        "[dtype-mismatch]\n");
+  CHECK(mistakes_in_layers("  - irfft: {length: 6}\n") ==
+        "model.yaml:4:5: error: fft of c64[batch=4, length=6]: dim 1 has 6 elements, a transform "
+        "of length 6 takes 4 [shape-mismatch]\n");
+  CHECK(mistakes_in_layers("  - reduce_sum: {name: s}\n  - fft: {of: s}\n") ==
+        "model.yaml:5:5: error: fft needs at least one dim, found f32[] [rank-mismatch]\n");
+}
+
 TEST_CASE("an einsum becomes a product in the order of its letters") {
   CHECK(nodes_of("  - einsum: {of: [x, x], equation: \"bl,cl->cb\"}\n") ==
         "%4 = dot(%0, %0) {lhs_batch=[], rhs_batch=[], lhs_contract=[1], rhs_contract=[1]} : "

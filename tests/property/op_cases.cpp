@@ -14,6 +14,7 @@ using Dims = std::vector<std::int64_t>;
 
 TensorType real(Shape shape) { return {DType::f32, std::move(shape)}; }
 TensorType whole(Shape shape) { return {DType::i32, std::move(shape)}; }
+TensorType complex(Shape shape) { return {DType::c64, std::move(shape)}; }
 TensorType truth(Shape shape) { return {DType::boolean, std::move(shape)}; }
 
 Attributes indexed(Dims window, Dims collapsed, Dims batch, Dims start, std::int64_t vector,
@@ -153,6 +154,14 @@ void add_windows(std::vector<OpCase>& cases) {
     cases.push_back({op, {real({8, 16})}, windows_of({1, 3}, {1, 1}, {0, 1}, {0, 1})});
     cases.push_back({op, {real({8, 16})}, windows_of({1, 1}, {1, 2}, {0, 0}, {0, 0})});
   }
+  for (const std::int64_t largest : {0, 1}) {
+    Attributes attributes = windows_of({1, 3}, {1, 2}, {0, 1}, {0, 0});
+    attributes.set("largest", largest);
+    cases.push_back({Op::select_and_scatter_add, {real({8, 16}), real({8, 8})}, attributes});
+    attributes = windows_of({1, 2}, {1, 2}, {0, 0}, {0, 0});
+    attributes.set("largest", largest);
+    cases.push_back({Op::select_and_scatter_add, {real({8, 16}), real({8, 8})}, attributes});
+  }
   const auto convolve = [&](Shape x, Shape kernel, std::int64_t groups, std::int64_t batches) {
     const ConvolutionDims dims{{0, 3, 1, 2}, {3, 2, 0, 1}, {0, 3, 1, 2}, groups, batches};
     cases.push_back({Op::convolution,
@@ -180,6 +189,86 @@ void add_windows(std::vector<OpCase>& cases) {
   cases.push_back({Op::optimization_barrier, {real({8, 16})}, {}});
 }
 
+void add_complex(std::vector<OpCase>& cases) {
+  const TensorType pair = complex({8, 16});
+  for (const Op op :
+       {Op::negate, Op::square, Op::exp, Op::abs, Op::real, Op::imag, Op::conjugate}) {
+    cases.push_back({op, {pair}, {}});
+  }
+  for (const Op op : {Op::add, Op::subtract, Op::multiply, Op::divide, Op::eq}) {
+    cases.push_back({op, {pair, pair}, {}});
+  }
+  cases.push_back({Op::multiply, {complex({}), pair}, {}});
+  cases.push_back({Op::make_complex, {real({8, 16}), real({8, 16})}, {}});
+  cases.push_back({Op::make_complex, {real({8, 16}), real({})}, {}});
+  cases.push_back({Op::convert, {pair}, {{"dtype", std::string("f32")}}});
+  cases.push_back({Op::convert, {real({8, 16})}, {{"dtype", std::string("c64")}}});
+  cases.push_back({Op::select, {truth({8, 16}), pair, complex({})}, {}});
+  cases.push_back(
+      {Op::dot, {complex({8, 16}), complex({16, 4})}, dot_attributes({}, {}, {1}, {0})});
+  cases.push_back(
+      {Op::dot, {complex({4, 8, 16}), complex({4, 8, 2})}, dot_attributes({0}, {0}, {1}, {1})});
+  for (std::int64_t dim : {0, 1}) {
+    cases.push_back({Op::reduce_sum, {pair}, {{"dims", Dims{dim}}}});
+    cases.push_back({Op::reduce_prod, {pair}, {{"dims", Dims{dim}}}});
+    cases.push_back({Op::cumsum, {pair}, {{"dim", dim}, {"reverse", std::int64_t{0}}}});
+  }
+  cases.push_back({Op::transpose, {pair}, {{"order", Dims{1, 0}}}});
+  cases.push_back({Op::reshape, {pair}, {{"shape", Shape{8, 2, 8}}}});
+  cases.push_back({Op::broadcast, {complex({16})}, {{"shape", Shape{8, 16}}, {"dims", Dims{1}}}});
+  cases.push_back({Op::concatenate, {pair, pair}, {{"dim", std::int64_t{1}}}});
+  cases.push_back({Op::pad,
+                   {pair, complex({})},
+                   {{"low", Dims{0, 3}}, {"high", Dims{0, 5}}, {"interior", Dims{0, 0}}}});
+  const Attributes rows = indexed({2}, {0}, {}, {0}, 2, "clip");
+  Attributes looked_up = rows;
+  looked_up.set("slice_sizes", Dims{1, 8});
+  cases.push_back({Op::gather, {complex({16, 8}), whole({8, 4})}, looked_up, 18});
+  for (const Op op : {Op::scatter_add, Op::scatter_set}) {
+    cases.push_back({op, {complex({16, 8}), whole({8, 4}), complex({8, 4, 8})}, rows, 18});
+  }
+}
+
+/// Calls that stand for an op of ours.
+void add_calls(std::vector<OpCase>& cases) {
+  const auto call = [&](const char* row, const char* as, const char* reduced, const char* by,
+                        std::vector<TensorType> operands) {
+    cases.push_back({Op::custom_call,
+                     std::move(operands),
+                     {{"call", std::string("f")},
+                      {"row", std::string(row)},
+                      {"reduced", std::string(reduced)},
+                      {"reduction", std::string(by)},
+                      {"whole", std::string()},
+                      {"neighbours", std::string()},
+                      {"dtypes", std::string("f32")},
+                      {"flops", 2.0},
+                      {"as", std::string(as)},
+                      {"new_names", std::string()},
+                      {"new_sizes", Dims()}}});
+  };
+  call("m k, k n -> m n", "dot", "k", "sum", {real({8, 16}), real({16, 4})});
+  call("b m k, b n k -> b m n", "dot", "k", "sum", {real({4, 8, 16}), real({4, 2, 16})});
+  call("a b -> a", "reduce_max", "b", "max", {real({8, 16})});
+  call("a b -> b a", "transpose", "", "sum", {real({8, 16})});
+  call("a b, -> a b", "multiply", "", "sum", {real({8, 16}), real({})});
+}
+
+void add_transforms(std::vector<OpCase>& cases) {
+  const auto transform = [&](const char* kind, TensorType type, Dims lengths) {
+    cases.push_back({Op::fft,
+                     {std::move(type)},
+                     {{"kind", std::string(kind)}, {"lengths", std::move(lengths)}}});
+  };
+  transform("fft", complex({8, 16}), {16});
+  transform("ifft", complex({4, 8, 16}), {8, 16});
+  transform("fft", complex({8, 7}), {7});
+  transform("rfft", real({8, 16}), {16});
+  transform("rfft", real({4, 8, 15}), {8, 15});
+  transform("irfft", complex({8, 9}), {16});
+  transform("irfft", complex({4, 8, 8}), {8, 15});
+}
+
 }  // namespace
 
 std::vector<OpCase> op_cases() {
@@ -190,15 +279,18 @@ std::vector<OpCase> op_cases() {
   add_grouped(cases);
   add_lines(cases);
   add_windows(cases);
+  add_complex(cases);
+  add_calls(cases);
+  add_transforms(cases);
   return cases;
 }
 
 HostTensor drawn_values(const TensorType& type, std::int64_t limit, std::uint64_t seed) {
   std::mt19937_64 rng(seed);
-  std::vector<double> numbers(static_cast<std::size_t>(element_count(type.shape)));
+  std::vector<double> numbers(number_count(type));
   for (double& x : numbers) {
     const double unit = static_cast<double>(rng() >> 11) * 0x1p-53;
-    if (info(type.dtype).is_float) {
+    if (is_inexact(type.dtype)) {
       x = 0.1 + 0.8 * unit;
     } else {
       x = type.dtype == DType::boolean ? static_cast<double>(unit < 0.6)

@@ -74,15 +74,16 @@ class OpGraph {
     std::vector<ValueId> operands, moving;
     for (const TensorType& type : test.operands) {
       operands.push_back(input(type, split));
-      if (info(type.dtype).is_float) moving.push_back(operands.back());
+      if (is_inexact(type.dtype)) moving.push_back(operands.back());
     }
     const std::vector<ValueId> results = builder_.emit_all(test.op, operands, test.attributes);
     for (const ValueId result : results) output(result, split);
-    const bool has_gradient = info(builder_.type(results[0]).dtype).is_float && !moving.empty() &&
+    const bool has_gradient = is_inexact(builder_.type(results[0]).dtype) && !moving.empty() &&
                               def(test.op).derivative != nullptr;
     if (!has_gradient) return;
     const ValueId weights = input(TensorType(builder_.type(results[0])), split);
-    const ValueId product = builder_.emit(Op::multiply, {results[0], weights});
+    ValueId product = builder_.emit(Op::multiply, {results[0], weights});
+    if (info(builder_.type(product).dtype).is_complex) product = builder_.emit(Op::real, {product});
     std::vector<std::int64_t> all(static_cast<std::size_t>(builder_.type(product).rank()));
     std::iota(all.begin(), all.end(), 0);
     const ValueId loss = builder_.emit(Op::reduce_sum, {product}, Attributes{{"dims", all}});
