@@ -13,6 +13,10 @@ bool same_letter(char a, char b) {
 
 }  // namespace
 
+bool same_word(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_letter);
+}
+
 int edit_distance(std::string_view a, std::string_view b) {
   // Three rolling rows of the optimal string alignment table.
   std::vector<int> before(b.size() + 1);

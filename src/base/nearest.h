@@ -8,6 +8,9 @@
 
 namespace shard {
 
+/// Equal, upper and lower case being one.
+bool same_word(std::string_view a, std::string_view b);
+
 /// Levenshtein distance with transpositions, counted in bytes, case ignored.
 int edit_distance(std::string_view a, std::string_view b);
 

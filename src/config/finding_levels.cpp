@@ -14,14 +14,14 @@ struct LevelWord {
   std::string_view word;
   FindingLevel level;
 };
-constexpr std::array<LevelWord, 5> words = {{{"off", FindingLevel::off},
-                                             {"note", FindingLevel::note},
-                                             {"warn", FindingLevel::warn},
-                                             {"warning", FindingLevel::warn},
-                                             {"error", FindingLevel::error}}};
+constexpr std::array<LevelWord, 5> level_words = {{{"off", FindingLevel::off},
+                                                   {"note", FindingLevel::note},
+                                                   {"warn", FindingLevel::warn},
+                                                   {"warning", FindingLevel::warn},
+                                                   {"error", FindingLevel::error}}};
 
 std::optional<FindingLevel> level_of(std::string_view word) {
-  for (const LevelWord& row : words) {
+  for (const LevelWord& row : level_words) {
     if (row.word == word) return row.level;
   }
   return {};
@@ -29,7 +29,7 @@ std::optional<FindingLevel> level_of(std::string_view word) {
 
 std::string hint_for(const std::string& word) {
   std::vector<std::string> known;
-  for (const LevelWord& row : words) known.emplace_back(row.word);
+  for (const LevelWord& row : level_words) known.emplace_back(row.word);
   return did_you_mean(word, known, "levels");
 }
 

@@ -61,7 +61,7 @@ constexpr KeyTable policy = {.name = "policy",
                              .help = "what is asked of a layout whatever the lock says",
                              .rows = policy_rows};
 
-constexpr std::array<std::string_view, 3> merge_words = {"prepend", "replace", "append"};
+constexpr std::array<std::string_view, 3> merge_choices = {"prepend", "replace", "append"};
 constexpr std::array<KeyRow, 2> layered_rows = {{
     {.name = "files",
      .kind = files,
@@ -71,7 +71,7 @@ constexpr std::array<KeyRow, 2> layered_rows = {{
      .kind = word,
      .help = "what happens to the rules of the lower file",
      .default_value = "prepend",
-     .choices = merge_words},
+     .choices = merge_choices},
 }};
 constexpr KeyTable layered = {.name = "layered_rules",
                               .what = "'rules'",
@@ -100,7 +100,7 @@ constexpr KeyTable job = {.name = "job",
                           .help = "one model under one rule set on some meshes",
                           .rows = job_rows};
 
-constexpr std::array<KeyRow, 3> file_rows = {{
+constexpr std::array<KeyRow, 3> jobs_file_rows = {{
     {.name = "jobs", .kind = jobs, .help = "what is checked", .is_required = true},
     {.name = "lock",
      .kind = text,
@@ -110,7 +110,7 @@ constexpr std::array<KeyRow, 3> file_rows = {{
 constexpr KeyTable job_file = {.name = "jobs",
                                .what = "a job file",
                                .help = "layouts that are checked, and what is asked of them",
-                               .rows = file_rows};
+                               .rows = jobs_file_rows};
 
 }  // namespace
 

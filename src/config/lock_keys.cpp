@@ -8,7 +8,7 @@ namespace {
 
 using enum ValueKind;
 
-constexpr std::array<KeyRow, 2> file_rows = {{
+constexpr std::array<KeyRow, 2> lock_file_rows = {{
     {.name = "version", .kind = whole, .help = "of this form of file", .is_required = true},
     {.name = "layouts",
      .kind = settings,
@@ -28,7 +28,7 @@ constexpr std::array<KeyRow, 6> section_rows = {{
 constexpr KeyTable lock_file = {.name = "lock",
                                 .what = "a lock file",
                                 .help = "layouts that were agreed to",
-                                .rows = file_rows};
+                                .rows = lock_file_rows};
 constexpr KeyTable section = {.name = "layout",
                               .what = "a layout of a lock file",
                               .help = "what a job gave on a mesh",

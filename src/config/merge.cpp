@@ -6,6 +6,7 @@
 #include "config/load.h"
 #include "config/overrides.h"
 #include "config/set_path.h"
+#include "text/files.h"
 #include "text/read.h"
 
 namespace shard {
@@ -37,10 +38,6 @@ TextNode take(TextNode& map, std::string_view key) {
   TextNode value = std::move(found->value);
   map.entries.erase(found);
   return value;
-}
-
-std::string beside(const std::string& file, const std::string& path) {
-  return (std::filesystem::path(file).parent_path() / path).lexically_normal().string();
 }
 
 /// Reads a file and all that it is built on.

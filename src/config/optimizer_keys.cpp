@@ -104,7 +104,7 @@ constexpr KeyRow rss_eps = {
     .name = "eps", .kind = number, .help = "added inside the root", .default_value = "1e-7"};
 constexpr std::array<KeyRow, 3> adagrad_rows = {{rate, first_square, rss_eps}};
 
-constexpr std::array<KeyRow, 1> chain_rows = {
+constexpr std::array<KeyRow, 1> chain_optimizer_rows = {
     {{.name = "of", .kind = optimizers, .help = "one after the other", .is_required = true}}};
 constexpr std::array<KeyRow, 3> multi_steps_rows = {{
     {.name = "optimizer",
@@ -143,7 +143,7 @@ constexpr std::array<KeyTable, 26> known_optimizers = {{
     {"adagrad", "optimizer 'adagrad'", "by the root of all squares", adagrad_rows, "learning_rate"},
     {"lamb", "optimizer 'lamb'", "adam relative to the parameter's norm", lamb_rows,
      "learning_rate"},
-    {"chain", "optimizer 'chain'", "several in a row", chain_rows, "of"},
+    {"chain", "optimizer 'chain'", "several in a row", chain_optimizer_rows, "of"},
     {"multi_steps", "optimizer 'multi_steps'", "gradients of several steps averaged",
      multi_steps_rows, "optimizer"},
     {"clip_by_global_norm", "'clip_by_global_norm'", "keeps nothing", threshold_rows, "value"},

@@ -10,6 +10,7 @@
 #include "config/read_optimizer.h"
 #include "config/read_rules.h"
 #include "config/scalars.h"
+#include "text/files.h"
 
 namespace shard {
 namespace {
@@ -48,10 +49,6 @@ void read_listed_arrays(const TextNode& node, ReadContext& context, ArraysConfig
       model.arrays.push_back(array_of(name, *type, entry.key_at));
     }
   }
-}
-
-std::string beside(const std::string& file, const std::string& path) {
-  return (std::filesystem::path(file).parent_path() / path).lexically_normal().string();
 }
 
 void read_from(const TextNode& node, Diagnostics& diagnostics, ArraysConfig& model) {

@@ -11,14 +11,14 @@ namespace shard {
 namespace {
 
 /// A number or a truth value, which is no name.
-bool is_value(const TextNode& node) {
+bool is_literal(const TextNode& node) {
   return !node.quoted &&
          (read_number(node.scalar) || node.scalar == "true" || node.scalar == "false" ||
           node.scalar == "True" || node.scalar == "False");
 }
 
-bool is_name(const TextNode& node) {
-  return node.is_scalar() && !is_none(node) && !node.scalar.empty() && !is_value(node) &&
+bool is_axis_name(const TextNode& node) {
+  return node.is_scalar() && !is_none(node) && !node.scalar.empty() && !is_literal(node) &&
          !is_partition_text(node.scalar);
 }
 
@@ -37,11 +37,11 @@ std::optional<PartitionEntry> verbatim_entry(const TextNode& item) {
     return entry;
   }
   if (!item.is_sequence()) return std::nullopt;
-  if (item.items.size() == 1 && !item.items[0].is_sequence() && !is_name(item.items[0])) {
+  if (item.items.size() == 1 && !item.items[0].is_sequence() && !is_axis_name(item.items[0])) {
     return verbatim_entry(item.items[0]);
   }
   for (const TextNode& axis : item.items) {
-    if (!is_name(axis) || is_unconstrained_word(axis)) return std::nullopt;
+    if (!is_axis_name(axis) || is_unconstrained_word(axis)) return std::nullopt;
     entry.axes.emplace_back(axis.scalar);
   }
   return entry;
@@ -65,7 +65,7 @@ std::optional<SpecConfig> logical_spec(const TextNode& node, std::string_view wh
   LogicalSpec spec;
   bool is_good = true;
   for (const TextNode& item : node.items) {
-    const bool has_name = is_name(item) && !is_unconstrained_word(item);
+    const bool has_name = is_axis_name(item) && !is_unconstrained_word(item);
     const auto entry = has_name ? PartitionEntry{} : verbatim_entry(item);
     spec.names.push_back(has_name ? std::optional(LogicalAxis(item.scalar)) : std::nullopt);
     spec.verbatim.push_back(entry.value_or(PartitionEntry{}));

@@ -8,7 +8,8 @@ namespace {
 
 using enum ValueKind;
 
-constexpr std::array<std::string_view, 3> unmatched_words = {"unsharded", "error", "no-constraint"};
+constexpr std::array<std::string_view, 3> unmatched_choices = {"unsharded", "error",
+                                                               "no-constraint"};
 
 constexpr std::array<std::string_view, 3> axis_types = {"auto", "explicit", "manual"};
 constexpr std::array<std::string_view, 2> resolvers = {"linen", "nnx"};
@@ -33,7 +34,7 @@ constexpr std::array<KeyRow, 15> rows = {{
      .kind = word,
      .help = "what a logical axis without a rule means",
      .default_value = "unsharded",
-     .choices = unmatched_words},
+     .choices = unmatched_choices},
     {.name = "misfit",
      .kind = word,
      .help = "a dim that its axes do not divide: error, drop-axes or pad",

@@ -102,7 +102,7 @@ std::optional<DType> read_dtype(const TextNode& node, Diagnostics& diagnostics) 
   }
   if (const auto found = dtype_named(node.scalar)) return found;
   std::vector<std::string> names;
-  for (const DTypeInfo& row : dtype_table()) names.emplace_back(row.name);
+  for (const DTypeInfo& row : shard::dtype_table()) names.emplace_back(row.name);
   diagnostics.error("unknown-dtype", node.at, "'" + node.scalar + "' is not an element type",
                     did_you_mean(node.scalar, names, "element types", names.size()));
   return std::nullopt;

@@ -10,13 +10,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json words(std::span<const std::string_view> choices) {
+Json word_list(std::span<const std::string_view> choices) {
   Json list = Json::array();
   for (const std::string_view word : choices) list.push_back(word);
   return list;
 }
 
-Json names(std::span<const KeyTable> tables) {
+Json table_names(std::span<const KeyTable> tables) {
   Json list = Json::array();
   for (const KeyTable& table : tables) {
     if (table.not_yet.empty()) list.push_back(table.name);
@@ -31,19 +31,19 @@ Json reference(std::string_view definition) {
 Json value_schema(const KeyRow& row) {
   if (row.kind == ValueKind::table) return reference(row.table->name);
   if (row.kind == ValueKind::word_or_table && row.table != nullptr) {
-    return {{"anyOf", {{{"enum", words(row.choices)}}, reference(row.table->name)}}};
+    return {{"anyOf", {{{"enum", word_list(row.choices)}}, reference(row.table->name)}}};
   }
   if (row.kind == ValueKind::word_or_table) {
-    const Json word = {{"enum", words(row.choices)}};
+    const Json word = {{"enum", word_list(row.choices)}};
     return {{"anyOf", {word, {{"type", "object"}, {"additionalProperties", word}}}}};
   }
-  if (row.kind == ValueKind::word) return {{"enum", words(row.choices)}};
+  if (row.kind == ValueKind::word) return {{"enum", word_list(row.choices)}};
   if (row.kind == ValueKind::word_or_ids) {
     const Json ids = {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}};
-    return {{"anyOf", {{{"enum", words(row.choices)}}, ids}}};
+    return {{"anyOf", {{{"enum", word_list(row.choices)}}, ids}}};
   }
   if (row.kind == ValueKind::words) {
-    const Json word = {{"enum", words(row.choices)}};
+    const Json word = {{"enum", word_list(row.choices)}};
     return {{"anyOf", {word, {{"type", "array"}, {"items", word}}}}};
   }
   return Json::parse(row_of(row.kind).schema);
@@ -94,7 +94,7 @@ Json calls_schema(std::span<const KeyTable> tables) {
                     {"minProperties", 1},
                     {"maxProperties", 1},
                     {"additionalProperties", false}};
-  return {{"anyOf", {{{"enum", names(tables)}}, map}}};
+  return {{"anyOf", {{{"enum", table_names(tables)}}, map}}};
 }
 
 // Ops and blocks of the file are not known here, so other words are allowed.
@@ -112,8 +112,8 @@ Json block_schema() {
 
 Json dtype_schema() {
   Json list = Json::array();
-  for (const DTypeInfo& row : dtype_table()) list.push_back(row.name);
-  for (const DTypeInfo& row : dtype_table()) {
+  for (const DTypeInfo& row : shard::dtype_table()) list.push_back(row.name);
+  for (const DTypeInfo& row : shard::dtype_table()) {
     if (row.name != row.numpy_name) list.push_back(row.numpy_name);
   }
   return {{"enum", list}};

@@ -13,7 +13,7 @@ std::string shape_text(const Shape& shape) {
   return python_tuple(sizes);
 }
 
-std::string sizes_of(const Mesh& mesh) {
+std::string sizes_text_of(const Mesh& mesh) {
   Shape sizes;
   for (const MeshAxisInfo& axis : mesh.axes()) sizes.push_back(axis.size);
   return shape_text(sizes);
@@ -42,7 +42,7 @@ std::string ids_of(const Mesh& mesh) {
 /// The devices in the order of the mesh: the call that JAX itself would arrange them with.
 std::string arrangement(const ExportedPlan& plan) {
   const RulesConfig& rules = plan.rules;
-  const std::string sizes = sizes_of(plan.mesh);
+  const std::string sizes = sizes_text_of(plan.mesh);
   const MeshHardware* hardware = plan.mesh.hardware();
   const bool has_slices = hardware != nullptr && hardware->topology.platform == "cpu" &&
                           !rules.dcn.empty() && rules.device_order != DeviceOrder::ids;

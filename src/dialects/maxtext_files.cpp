@@ -13,11 +13,11 @@
 namespace shard {
 namespace {
 
-constexpr std::string_view rules_key = "logical_axis_rules";
+constexpr std::string_view maxtext_rules_key = "logical_axis_rules";
 constexpr std::string_view override_key = "override_logical_axis_rules";
 constexpr std::string_view custom_key = "custom_mesh_and_rule";
 // What a custom file replaces.
-constexpr std::array<std::string_view, 3> custom_replaces = {"mesh_axes", rules_key,
+constexpr std::array<std::string_view, 3> custom_replaces = {"mesh_axes", maxtext_rules_key,
                                                              "data_sharding"};
 // Folders above the file that names another one; a configuration folder is not deeper than this.
 constexpr int most_folders_up = 4;
@@ -47,7 +47,7 @@ std::optional<std::string> name_of_rule(const TextNode& rule) {
 }
 
 void merge_rules_by_name(TextNode& map, const TextEntry& added) {
-  TextEntry* base = entry_of(map, rules_key);
+  TextEntry* base = entry_of(map, maxtext_rules_key);
   if (base == nullptr || !base->value.is_sequence() || !added.value.is_sequence()) {
     put(map, added);
     return;
@@ -240,7 +240,7 @@ TextNode read_settings(const std::vector<std::string>& settings, Sources& source
 void lay_over(TextNode& map, const TextNode& added) {
   const bool replaces = is_true(added.find(override_key));
   for (const TextEntry& entry : added.entries) {
-    if (entry.key == rules_key && !replaces && !entry.value.is_null()) {
+    if (entry.key == maxtext_rules_key && !replaces && !entry.value.is_null()) {
       merge_rules_by_name(map, entry);
     } else {
       put(map, entry);

@@ -54,12 +54,12 @@ TextNode node_of(TextNode::Kind kind, const PythonValue& value, bool quoted = fa
   return node;
 }
 
-std::string_view last_word(std::string_view dotted) {
+std::string_view last_name(std::string_view dotted) {
   return dotted.substr(dotted.rfind('.') + 1);  // npos + 1 is 0
 }
 
 bool is_spec_call(const PythonValue& value) {
-  const std::string_view name = last_word(value.text);
+  const std::string_view name = last_name(value.text);
   return value.kind == PythonValue::Kind::call && value.entries.empty() &&
          (name == "P" || name == "PS" || name == "PartitionSpec");
 }
@@ -73,7 +73,7 @@ bool is_conversion(const PythonValue& value) {
 TextNode name_of(const PythonValue& value, Diagnostics& diagnostics) {
   TextNode node = node_of(TextNode::Kind::scalar, value);
   if (value.text == "null") return node_of(TextNode::Kind::null, value);
-  if (last_word(value.text) == "UNCONSTRAINED") {
+  if (last_name(value.text) == "UNCONSTRAINED") {
     node.scalar = "UNCONSTRAINED";
   } else if (value.text.find('.') != std::string::npos) {
     diagnostics.error("not-a-literal", value.at,

@@ -167,7 +167,7 @@ struct CollectiveRow {
 };
 
 // An all_gather is counted by its result, of which every device sends its own part n-1 times.
-constexpr std::array<CollectiveRow, 6> rows = {{
+constexpr std::array<CollectiveRow, 6> collective_rows = {{
     {CollectiveKind::all_reduce, make_reducing<AllReduce>, wire_all_reduce},
     {CollectiveKind::all_gather, make_gathering, wire_of_others},
     {CollectiveKind::reduce_scatter, make_reducing<ReduceScatter>, wire_of_others},
@@ -176,22 +176,22 @@ constexpr std::array<CollectiveRow, 6> rows = {{
     {CollectiveKind::all_slice, make_slicing, wire_none},
 }};
 
-constexpr bool rows_in_enum_order() {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].kind != static_cast<CollectiveKind>(i)) return false;
+constexpr bool collectives_in_enum_order() {
+  for (std::size_t i = 0; i < collective_rows.size(); ++i) {
+    if (collective_rows[i].kind != static_cast<CollectiveKind>(i)) return false;
   }
   return true;
 }
-static_assert(rows_in_enum_order(), "one row per CollectiveKind, in enum order");
+static_assert(collectives_in_enum_order(), "one row per CollectiveKind, in enum order");
 
 }  // namespace
 
 Bytes wire_of(CollectiveKind kind, Bytes counted, std::int64_t members) {
-  return rows[static_cast<std::size_t>(kind)].wire(counted.count(), members);
+  return collective_rows[static_cast<std::size_t>(kind)].wire(counted.count(), members);
 }
 
 Made make_collective(const CollectiveShape& shape) {
-  return rows[static_cast<std::size_t>(shape.kind)].make(shape);
+  return collective_rows[static_cast<std::size_t>(shape.kind)].make(shape);
 }
 
 }  // namespace shard

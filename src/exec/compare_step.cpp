@@ -102,17 +102,17 @@ bool has_error(const Graph& graph, ValueId value) {
 }
 
 /// A gradient within `error` of an exact one.
-using Move = std::function<double(double exact, double error)>;
+using GradientMove = std::function<double(double exact, double error)>;
 
-std::vector<Move> moves_to_ends() {
+std::vector<GradientMove> moves_to_ends() {
   return {[](double exact, double error) { return exact - error; },
           [](double exact, double error) { return exact + error; }};
 }
 
 /// All over the range, closely about 0: what an update makes of a gradient hangs on its size.
-std::vector<Move> moves_all_over() {
+std::vector<GradientMove> moves_all_over() {
   constexpr int octaves = 12, per_octave = 8;
-  std::vector<Move> moves = moves_to_ends();
+  std::vector<GradientMove> moves = moves_to_ends();
   for (int step = 0; step <= octaves * per_octave; ++step) {
     for (const double sign : {-1.0, 1.0}) {
       const double share = sign * std::exp2(-static_cast<double>(step) / per_octave);
@@ -125,7 +125,7 @@ std::vector<Move> moves_all_over() {
 }
 
 /// An exact 0 comes from a dead unit and has no rounding error, unless `nudged` is none there.
-HostTensor moved(const HostTensor& gradient, const HostTensor* nudged, const Move& move,
+HostTensor moved(const HostTensor& gradient, const HostTensor* nudged, const GradientMove& move,
                  double error) {
   std::vector<double> numbers = doubles_of(gradient);
   const std::vector<double> others = nudged == nullptr ? numbers : doubles_of(*nudged);
@@ -165,14 +165,14 @@ struct ReadValues {
 /// errors. `inputs` are those of the step.
 std::vector<Range> ranges_of(const Graph& graph, const UpdateAlone& update,
                              std::vector<HostTensor> inputs, const ReadValues& values,
-                             const std::vector<Move>& moves) {
+                             const std::vector<GradientMove>& moves) {
   const std::vector<HostTensor>& read = values.exact;
   std::vector<Range> ranges(graph.outputs.size());
   if (update.outputs.empty()) return ranges;
   const std::vector<Tolerance> tolerances = tolerances_of(graph);
   const std::size_t given = inputs.size();
   inputs.insert(inputs.end(), read.begin(), read.end());
-  for (const Move& move : moves) {
+  for (const GradientMove& move : moves) {
     for (std::size_t i = 0; i < read.size(); ++i) {
       const ValueId value = update.read[i];
       if (!has_error(graph, value)) continue;

@@ -12,6 +12,7 @@
 #include "exec/element.h"
 #include "exec/kernel.h"
 #include "exec/permute.h"
+#include "ops/dims.h"
 
 namespace shard {
 namespace {
@@ -38,10 +39,6 @@ struct DotPlan {
   DotOperand lhs;  ///< [batch, m, k]
   DotOperand rhs;  ///< [batch, k, n]
 };
-
-bool contains(const Dims& dims, std::int64_t dim) {
-  return std::find(dims.begin(), dims.end(), dim) != dims.end();
-}
 
 Dims free_dims(const TensorType& type, const Dims& batch, const Dims& contract) {
   Dims dims;

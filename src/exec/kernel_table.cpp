@@ -135,13 +135,13 @@ constexpr std::array<KernelRow, static_cast<std::size_t>(Op::count_)> table = {{
     {Op::repeat, nullptr},
 }};
 
-constexpr bool rows_in_enum_order() {
+constexpr bool kernels_in_enum_order() {
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (table[i].op != static_cast<Op>(i)) return false;
   }
   return true;
 }
-static_assert(rows_in_enum_order(), "every Op has a kernel row, in enum order");
+static_assert(kernels_in_enum_order(), "every Op has a kernel row, in enum order");
 
 }  // namespace
 

@@ -100,7 +100,7 @@ void momentum_f64(const Attributes& a, const UpdateScalars& scalars, const doubl
   }
 }
 
-constexpr std::array<UpdateRow, 3> rows = {{
+constexpr std::array<UpdateRow, 3> update_rows = {{
     {Op::sgd_update, 2, false, sgd_f32, sgd_f64},
     {Op::momentum_update, 3, false, momentum_f32, momentum_f64},
     {Op::adam_update, 4, true, adam_f32, adam_f64},
@@ -202,9 +202,9 @@ Kernel direct_kernel(UpdatePlan plan) {
 }  // namespace
 
 KernelResult make_update(const KernelSite& site) {
-  const auto row =
-      std::find_if(rows.begin(), rows.end(), [&](const UpdateRow& r) { return r.op == site.op; });
-  SHARD_CHECK(row != rows.end(), "every update has a row");
+  const auto row = std::find_if(update_rows.begin(), update_rows.end(),
+                                [&](const UpdateRow& r) { return r.op == site.op; });
+  SHARD_CHECK(row != update_rows.end(), "every update has a row");
   UpdatePlan plan{&*row, site, static_cast<std::size_t>(element_count(site.operands[0].shape))};
   if (all_of_dtype(plan, [](DType dtype) { return dtype == DType::f32; })) {
     return direct_kernel(std::move(plan));

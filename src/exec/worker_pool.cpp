@@ -13,11 +13,11 @@ namespace shard {
 namespace {
 
 /// About 50 microseconds; waking a sleeping thread costs as much.
-constexpr int spins = 2000;
+constexpr int spins_for_work = 2000;
 
 /// Waits until `word` is no longer `old`: first awake, then asleep.
 void wait_while(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
-  for (int i = 0; i < spins; ++i) {
+  for (int i = 0; i < spins_for_work; ++i) {
     if (word.load(std::memory_order_acquire) != old) return;
     spin_pause();
   }

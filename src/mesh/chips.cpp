@@ -1,7 +1,8 @@
 #include "mesh/chips.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "base/nearest.h"
 
 namespace shard {
 namespace {
@@ -29,13 +30,6 @@ constexpr std::array<Chip, 13> table = {{
     {"b200", "NVIDIA B200", {"b200_sxm", ""}, gb(180), "HGX B200: 180 GB usable of 192"},
     {"gb200", "NVIDIA GB200", {"gb200_nvl72", ""}, gb(186), "GB200 NVL72 datasheet: 186 GB"},
 }};
-
-bool same_word(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) ==
-           std::tolower(static_cast<unsigned char>(y));
-  });
-}
 
 }  // namespace
 

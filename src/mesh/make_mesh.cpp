@@ -7,11 +7,11 @@
 #include "mesh/mesh.h"
 #include "mesh/mesh_sizes.h"
 #include "mesh/place_mesh.h"
+#include "mesh/topology.h"
 
 namespace shard {
 namespace {
 
-constexpr std::int64_t most_devices = std::int64_t{1} << 31;
 constexpr std::int64_t to_fill = -1;
 
 void check_names(const std::vector<MeshAxisConfig>& axes, Diagnostics& diagnostics) {

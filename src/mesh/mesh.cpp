@@ -87,6 +87,12 @@ std::string to_string(const Mesh& mesh, const AxisRef& ref) {
   return text + ":(" + std::to_string(ref.pre_size) + ")" + std::to_string(ref.size);
 }
 
+std::vector<std::string> axis_names(const Mesh& mesh) {
+  std::vector<std::string> names;
+  for (const MeshAxisInfo& axis : mesh.axes()) names.push_back(axis.name.text());
+  return names;
+}
+
 std::string to_string(const Mesh& mesh) {
   std::string text;
   for (const MeshAxisInfo& axis : mesh.axes()) {

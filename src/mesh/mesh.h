@@ -80,6 +80,9 @@ class Mesh {
   std::int64_t device_count_ = 1;
 };
 
+/// The names of its axes, in order.
+std::vector<std::string> axis_names(const Mesh& mesh);
+
 /// `data` or `x:(1)2`.
 std::string to_string(const Mesh& mesh, const AxisRef& ref);
 /// `data 2 x model 4`.

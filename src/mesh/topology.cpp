@@ -13,7 +13,6 @@
 namespace shard {
 namespace {
 
-constexpr std::int64_t most_devices = std::int64_t{1} << 31;
 constexpr std::int64_t most_listed_devices = std::int64_t{1} << 20;
 constexpr std::string_view forms =
     "a TPU slice (v5e-256, v5p-2x2x4, 4xv5e-16), GPUs (8xh100, 4x8xh100) or cpu-8";

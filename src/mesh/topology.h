@@ -17,6 +17,9 @@
 
 namespace shard {
 
+/// As many devices as a mesh or what it stands on may have.
+inline constexpr std::int64_t most_devices = std::int64_t{1} << 31;
+
 struct Topology {
   std::string name;       ///< as written
   std::string chip;       ///< `v5e`, `h100`, `cpu`: the word `chip_named` knows

@@ -1,8 +1,9 @@
 #include "mesh/topology_table.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
+
+#include "base/nearest.h"
 
 namespace shard {
 namespace {
@@ -57,13 +58,6 @@ constexpr std::int64_t cube_edge = 4;
 constexpr std::int64_t chips_per_cube = cube_edge * cube_edge * cube_edge;
 // No offered slice is a chain of more cubes than this.
 constexpr std::int64_t longest_chain = 61;
-
-bool same_word(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) ==
-           std::tolower(static_cast<unsigned char>(y));
-  });
-}
 
 /// The box of `cubes` cubes nearest to a cube (least surface), edges growing.
 Grid box_of_cubes(std::int64_t cubes) {

@@ -178,13 +178,13 @@ std::vector<LayerKind> all_kinds() {
   return kinds;
 }
 
-struct KeyRow {
+struct WrittenKey {
   LayerKey key;
   std::string_view word;
   bool (*is_written)(const LayerConfig& layer);
 };
 
-constexpr std::array<KeyRow, 21> key_rows = {{
+constexpr std::array<WrittenKey, 21> key_rows = {{
     {key_name, "name", [](const LayerConfig& l) { return !l.name.empty(); }},
     {key_of, "of", [](const LayerConfig& l) { return !l.of.empty(); }},
     {key_dtype, "dtype", [](const LayerConfig& l) { return l.dtype.has_value(); }},
@@ -233,14 +233,14 @@ bool is_later_layer(std::string_view word) {
 
 unsigned keys_of(const LayerConfig& layer) {
   unsigned keys = 0;
-  for (const KeyRow& row : key_rows) {
+  for (const WrittenKey& row : key_rows) {
     if (row.is_written(layer)) keys |= row.key;
   }
   return keys;
 }
 
 std::string_view key_word(LayerKey key) {
-  for (const KeyRow& row : key_rows) {
+  for (const WrittenKey& row : key_rows) {
     if (row.key == key) return row.word;
   }
   throw InternalError("every layer key has a word");

@@ -3,15 +3,12 @@
 
 #include "ops/builder.h"
 #include "ops/derivatives.h"
+#include "ops/dims.h"
 
 namespace shard {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
-
-bool contains(const Dims& dims, std::int64_t dim) {
-  return std::find(dims.begin(), dims.end(), dim) != dims.end();
-}
 
 Dims range(std::int64_t from, std::size_t count) {
   Dims dims(count);

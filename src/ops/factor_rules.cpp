@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/dims.h"
 #include "ops/rule_builder.h"
 
 namespace shard {
@@ -9,10 +10,6 @@ namespace {
 
 using Types = std::span<const TensorType>;
 using Dims = std::vector<std::int64_t>;
-
-bool contains(const Dims& dims, std::int64_t dim) {
-  return std::find(dims.begin(), dims.end(), dim) != dims.end();
-}
 
 std::int64_t size_at(const TensorType& type, std::int64_t dim) {
   return type.shape[static_cast<std::size_t>(dim)];

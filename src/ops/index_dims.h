@@ -14,6 +14,7 @@
 
 #include "base/tensor_type.h"
 #include "ops/attributes.h"
+#include "ops/dims.h"
 
 namespace shard {
 
@@ -39,9 +40,11 @@ struct IndexDims {
   static bool are_in(const Attributes& attributes) { return attributes.has("index_vector_dim"); }
 
   /// This dim of the array has a window dim.
-  bool is_window(std::int64_t dim) const { return !has(collapsed, dim) && !has(batch, dim); }
+  bool is_window(std::int64_t dim) const {
+    return !contains(collapsed, dim) && !contains(batch, dim);
+  }
   /// Slices start at an index along this dim of the array.
-  bool is_started(std::int64_t dim) const { return has(start, dim); }
+  bool is_started(std::int64_t dim) const { return contains(start, dim); }
 
   /// The dims of an array of `rank` that have window dims, in order.
   std::vector<std::int64_t> windowed(int rank) const {
@@ -63,7 +66,7 @@ struct IndexDims {
   std::vector<std::int64_t> slice_batch(int rank) const {
     std::vector<std::int64_t> dims;
     for (std::int64_t dim = 0; dim < rank; ++dim) {
-      if (!has(window, dim)) dims.push_back(dim);
+      if (!contains(window, dim)) dims.push_back(dim);
     }
     return dims;
   }
@@ -73,11 +76,6 @@ struct IndexDims {
     return Attributes{{"window_dims", window}, {"collapsed_dims", collapsed},
                       {"batch_dims", batch},   {"index_batch_dims", index_batch},
                       {"start_dims", start},   {"index_vector_dim", vector}};
-  }
-
- private:
-  static bool has(const std::vector<std::int64_t>& dims, std::int64_t dim) {
-    return std::find(dims.begin(), dims.end(), dim) != dims.end();
   }
 };
 

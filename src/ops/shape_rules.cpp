@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ops/dims.h"
 #include "ops/shape_mistakes.h"
 
 namespace shard {
@@ -9,10 +10,6 @@ namespace {
 
 using Types = std::span<const TensorType>;
 using Dims = std::vector<std::int64_t>;
-
-bool contains(const Dims& dims, std::int64_t dim) {
-  return std::find(dims.begin(), dims.end(), dim) != dims.end();
-}
 
 /// The paired dims of a dot must have equal sizes.
 std::string pair_mistake(Types operands, const Dims& lhs, const Dims& rhs, const char* what) {

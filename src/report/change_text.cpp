@@ -6,15 +6,10 @@
 
 #include "report/fold.h"
 #include "report/rows.h"
+#include "report/words.h"
 
 namespace shard {
 namespace {
-
-std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
-}
 
 /// Types are said only where they are part of the change.
 std::string side_text(const ArrayState& side, bool with_type) {

@@ -94,6 +94,10 @@ std::vector<CheckCause> causes_of(const LayoutDiff& diff, const LayoutRecord& af
   return causes;
 }
 
+std::string place_text(const Location& at) {
+  return at.is_known() ? at.file + ':' + std::to_string(at.line) : at.file;
+}
+
 std::string cause_text(const CheckCause& cause) {
   std::string text = cause.id;
   for (const std::string& part : {cause.subject, cause.text, cause.amount}) {

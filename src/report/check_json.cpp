@@ -9,10 +9,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int indent = 2;
-
-std::string finish(const Json& document) {
-  return document.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
+std::string check_document(const Json& document) {
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 Json place_json(const Location& at) {
@@ -185,7 +183,7 @@ std::string check_json(const CheckReport& report) {
                    {"against", report.against},
                    {"outcomes", std::move(outcomes)},
                    {"ok", report.count(CheckVerdict::ok) == report.outcomes.size()}};
-  return finish(document);
+  return check_document(document);
 }
 
 std::string check_sarif(const CheckReport& report, const std::string& version) {
@@ -201,7 +199,7 @@ std::string check_sarif(const CheckReport& report, const std::string& version) {
                    {"runs", Json::array({{{"tool", {{"driver", driver}}},
                                           {"columnKind", "unicodeCodePoints"},
                                           {"results", all}}})}};
-  return finish(document);
+  return check_document(document);
 }
 
 }  // namespace shard

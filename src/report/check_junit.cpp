@@ -9,10 +9,6 @@
 namespace shard {
 namespace {
 
-std::string place_text(const Location& at) {
-  return at.is_known() ? fmt::format("{}:{}", at.file, at.line) : at.file;
-}
-
 std::string causes_of(const CheckOutcome& outcome) {
   std::string text;
   for (const CheckCause& cause : outcome.causes) {

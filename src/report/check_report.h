@@ -61,6 +61,9 @@ std::vector<CheckCause> causes_of(const LayoutDiff& diff, const LayoutRecord& af
                                   const std::string& model_file, bool is_revision);
 CheckCause cause_of(const Breach& breach);
 
+/// `rules/fsdp.yaml:12`, or the file alone.
+std::string place_text(const Location& at);
+
 /// Everything that is printed for one cause but for its place: `changed  NAME  P() -> P('x')`.
 std::string cause_text(const CheckCause& cause);
 

@@ -7,13 +7,10 @@
 #include "report/markdown.h"
 #include "report/sections.h"
 #include "report/table.h"
+#include "report/words.h"
 
 namespace shard {
 namespace {
-
-std::string place_text(const Location& at) {
-  return at.is_known() ? fmt::format("{}:{}", at.file, at.line) : at.file;
-}
 
 std::string summary_of(const CheckOutcome& outcome) {
   const LayoutRecord& record = *outcome.record;
@@ -58,14 +55,6 @@ bool is_told_before(const CheckReport& report, std::size_t position) {
                        return other.job == outcome.job && !outcome.causes.empty() &&
                               are_like(other.causes, outcome.causes);
                      });
-}
-
-std::string joined(const std::vector<std::string>& parts, const char* separator) {
-  std::string text;
-  for (const std::string& part : parts) {
-    if (!part.empty()) text += (text.empty() ? "" : separator) + part;
-  }
-  return text;
 }
 
 void widen(std::size_t& width, const std::string& text) {

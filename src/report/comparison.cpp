@@ -17,8 +17,8 @@ double figure_of(std::optional<Bytes> bytes) {
 }
 
 /// The figure by which sets are ordered, in order of `CompareOrder`.
-using Figure = double (*)(const ComparedSet&);
-constexpr std::array<Figure, 6> figures = {
+using OrderingFigure = double (*)(const ComparedSet&);
+constexpr std::array<OrderingFigure, 6> ordering_figures = {
     [](const ComparedSet&) { return 0.0; },
     [](const ComparedSet& set) { return figure_of(state_bytes(set.record).bytes); },
     [](const ComparedSet& set) { return figure_of(replicated_bytes(set.record)); },
@@ -48,7 +48,7 @@ std::string mesh_suffix(const ComparedMesh& mesh) {
 }  // namespace
 
 void sort_sets(ComparedMesh& mesh, CompareOrder order) {
-  const Figure figure = figures[static_cast<std::size_t>(order)];
+  const OrderingFigure figure = ordering_figures[static_cast<std::size_t>(order)];
   std::stable_sort(
       mesh.sets.begin() + 1, mesh.sets.end(),
       [&](const ComparedSet& a, const ComparedSet& b) { return figure(a) < figure(b); });

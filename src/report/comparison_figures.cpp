@@ -187,7 +187,10 @@ std::vector<GridRow> figure_rows(const ComparedMesh& mesh, const Layout& layout)
   rows.push_back(
       text_row(mesh, "mesh", [](const ComparedSet& set) { return mesh_words(set.record.mesh); }));
   add_bytes(mesh, layout, state_figures(), rows);
-  add_bytes(mesh, layout, {{"wire B/device, step", wire_bytes}}, rows);
+  add_bytes(
+      mesh, layout,
+      {{"wire B/device, step", [](const LayoutRecord& record) { return wire_bytes(record); }}},
+      rows);
   add_collectives(mesh, rows);
   add_bytes(mesh, layout, link_figures(), rows);
   add_bytes(mesh, layout, peak_figures(), rows);

@@ -6,7 +6,7 @@
 namespace shard {
 namespace {
 
-std::string joined(const GridCell& cell, bool is_code) {
+std::string marked_cell(const GridCell& cell, bool is_code) {
   const bool is_spec = is_code && (cell.value.starts_with("P(") || cell.value == "none");
   const std::string value = is_spec ? code_text(cell.value) : cell.value;
   return cell.beside.empty() ? value : value + ' ' + cell.beside;
@@ -21,7 +21,7 @@ std::string table_of(const ComparedMesh& mesh, const std::string& corner,
   std::vector<std::vector<std::string>> cells;
   for (const GridRow& row : rows) {
     cells.push_back({is_code ? code_text(row.label) : row.label});
-    for (const GridCell& cell : row.cells) cells.back().push_back(joined(cell, is_code));
+    for (const GridCell& cell : row.cells) cells.back().push_back(marked_cell(cell, is_code));
   }
   return markdown_table(titles, right, cells);
 }

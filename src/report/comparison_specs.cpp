@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t most_rows = 20;
 
 /// Arrays that changed alike in some set, and that set's change.
-struct Row {
+struct SpecRow {
   const ArrayChange* change = nullptr;
   std::vector<const ArrayChange*> by_set;  ///< of the same arrays; null: none is of just these
   Bytes worst;
@@ -25,8 +25,8 @@ std::string key_of(const ArrayChange& change) {
   return key;
 }
 
-std::vector<Row> rows_of(const ComparedMesh& mesh) {
-  std::vector<Row> rows;
+std::vector<SpecRow> rows_of(const ComparedMesh& mesh) {
+  std::vector<SpecRow> rows;
   std::map<std::string, std::vector<std::size_t>> rows_of_key;
   for (std::size_t set = 1; set < mesh.sets.size(); ++set) {
     for (const ArrayChange& change : mesh.sets[set].against_base.arrays) {
@@ -46,7 +46,7 @@ std::vector<Row> rows_of(const ComparedMesh& mesh) {
     }
   }
   std::stable_sort(rows.begin(), rows.end(),
-                   [](const Row& a, const Row& b) { return a.worst > b.worst; });
+                   [](const SpecRow& a, const SpecRow& b) { return a.worst > b.worst; });
   return rows;
 }
 
@@ -61,7 +61,7 @@ GridCell cell_of(const ArrayChange& change) {
 
 /// A set that has no change of just these arrays: none of them changed, or some did with others.
 /// Arrays of one change differ in numbers only, so most changes are told apart by one name.
-GridCell cell_of(const Row& row, const std::vector<ArrayChange>& changes) {
+GridCell cell_of(const SpecRow& row, const std::vector<ArrayChange>& changes) {
   const std::string pattern = number_pattern(row.change->names.front());
   std::unordered_set<std::string_view> names;
   for (const ArrayChange& change : changes) {
@@ -78,12 +78,12 @@ GridCell cell_of(const Row& row, const std::vector<ArrayChange>& changes) {
 }  // namespace
 
 SpecRows spec_rows(const ComparedMesh& mesh, const Layout& layout) {
-  const std::vector<Row> rows = rows_of(mesh);
+  const std::vector<SpecRow> rows = rows_of(mesh);
   const std::size_t shown = layout.unfold ? rows.size() : std::min(rows.size(), most_rows);
   SpecRows made;
   made.left_out = rows.size() - shown;
   for (std::size_t i = 0; i < shown; ++i) {
-    const Row& row = rows[i];
+    const SpecRow& row = rows[i];
     GridRow grid{change_name(*row.change), {{state_text(row.change->before), ""}}};
     for (std::size_t set = 1; set < mesh.sets.size(); ++set) {
       if (row.by_set[set] != nullptr) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "report/table.h"
+#include "report/words.h"
 
 namespace shard {
 namespace {
@@ -14,12 +15,6 @@ constexpr std::size_t most_rows_with_rules = 8;
 
 using Lines = std::vector<std::string>;
 using Widths = std::vector<int>;
-
-std::string repeated(const std::string& text, int count) {
-  std::string all;
-  for (int i = 0; i < count; ++i) all += text;
-  return all;
-}
 
 std::string blanks(int count) {
   return std::string(static_cast<std::size_t>(std::max(0, count)), ' ');

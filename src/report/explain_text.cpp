@@ -7,18 +7,13 @@
 #include "report/sections.h"
 #include "report/table.h"
 #include "report/why.h"
+#include "report/words.h"
 
 namespace shard {
 namespace {
 
 constexpr std::size_t most_unused = 4;
 constexpr std::size_t most_trials = 3;
-
-std::string joined(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
 
 std::string title(const ArrayAnswer& answer, const Layout& layout) {
   const ArrayRow& row = answer.row;

@@ -3,16 +3,11 @@
 #include "report/drawing.h"
 #include "report/piece_dim.h"
 #include "report/table.h"
+#include "report/words.h"
 #include "shard/pieces.h"
 
 namespace shard {
 namespace {
-
-std::string joined(const std::vector<std::string>& ranges) {
-  std::string text;
-  for (const std::string& range : ranges) text += (text.empty() ? "" : ", ") + range;
-  return "[" + text + "]";
-}
 
 IndexRow index_row(const Mesh& mesh, const Sharding& sharding, const Shape& shape,
                    const std::vector<PieceDim>& dims, std::int64_t position) {
@@ -49,8 +44,8 @@ std::string index_text(const Mesh& mesh, const Sharding& sharding, const Shape& 
   const bool has_left_out = static_cast<std::int64_t>(rows.size()) < mesh.device_count();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (has_left_out && i + 1 == rows.size()) table.add({"...", "...", "..."});
-    table.add(
-        {std::to_string(rows[i].device), std::to_string(rows[i].copy), joined(rows[i].ranges)});
+    table.add({std::to_string(rows[i].device), std::to_string(rows[i].copy),
+               '[' + joined(rows[i].ranges, ", ") + ']'});
   }
   return table.render(0, false);
 }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "report/picture.h"
+#include "report/words.h"
 
 namespace shard {
 namespace {
@@ -36,12 +37,6 @@ std::array<int, 2> halves(int number) {
 /// Python's round: halves to even. Both are small and `parts` is positive.
 int rounded_share(int amount, int parts) {
   return static_cast<int>(std::nearbyint(static_cast<double>(amount) / parts));
-}
-
-std::string repeated(const std::string& text, int count) {
-  std::string all;
-  for (int i = 0; i < count; ++i) all += text;
-  return all;
 }
 
 struct CellSize {

@@ -1,17 +1,9 @@
 #include "report/link_of.h"
 
+#include "report/device_ids.h"
+
 namespace shard {
 namespace {
-
-/// Positions between neighbours on an axis or a part of one.
-std::int64_t stride_of(const Mesh& mesh, const AxisRef& ref) {
-  std::int64_t stride = mesh.size(ref.axis) / (ref.pre_size * ref.size);
-  for (std::size_t minor = static_cast<std::size_t>(ref.axis) + 1; minor < mesh.axes().size();
-       ++minor) {
-    stride *= mesh.axes()[minor].size;
-  }
-  return stride;
-}
 
 /// The member of the position's group that comes first.
 std::int64_t leader_of(const Mesh& mesh, std::int64_t position, const std::vector<AxisRef>& axes) {

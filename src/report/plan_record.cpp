@@ -88,7 +88,7 @@ std::vector<CollectiveUse> uses_of(const PlannedFunction& function) {
   return uses;
 }
 
-std::string mesh_text(const Mesh& mesh) {
+std::string axis_sizes_text(const Mesh& mesh) {
   std::string text;
   for (const MeshAxisInfo& axis : mesh.axes()) {
     text += (text.empty() ? "" : ",") + axis.name.text() + '=' + std::to_string(axis.size);
@@ -103,7 +103,7 @@ LayoutRecord record_of(const Plan& plan) {
   LayoutRecord record;
   record.model = plan.model.name;
   record.rules = plan.rules.name;
-  record.mesh = mesh_text(plan.mesh);
+  record.mesh = axis_sizes_text(plan.mesh);
   record.devices = plan.mesh.device_count();
   record.at = {plan.rules.file, 1, 1};
   record.findings = plan.findings;

@@ -140,7 +140,7 @@ std::string mesh_caption(const Mesh& mesh) {
                      mesh.device_count() == 1 ? "device" : "devices");
 }
 
-std::string mesh_text(const Mesh& mesh, const ShowOptions& options, const Layout& layout) {
+std::string mesh_pictures(const Mesh& mesh, const ShowOptions& options, const Layout& layout) {
   const Page page{options.width, layout.color, &options.strokes()};
   std::string text;
   if (options.mesh) {
@@ -162,7 +162,7 @@ std::string mesh_text(const Mesh& mesh, const ShowOptions& options, const Layout
 std::string show_text(const Plan& plan, const std::vector<ArrayRow>& chosen,
                       const ShowOptions& options, const Layout& layout) {
   std::string text;
-  if (options.mesh || options.chips) text += mesh_text(plan.mesh, options, layout);
+  if (options.mesh || options.chips) text += mesh_pictures(plan.mesh, options, layout);
   for (const Shown& one : shown_arrays(plan, chosen, options, layout)) {
     text += array_text(plan, one, options, layout);
   }

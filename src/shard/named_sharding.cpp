@@ -16,12 +16,6 @@ std::string types_text(const Mesh& mesh) {
   return text;
 }
 
-std::vector<std::string> axis_names(const Mesh& mesh) {
-  std::vector<std::string> names;
-  for (const MeshAxisInfo& axis : mesh.axes()) names.push_back(axis.name.text());
-  return names;
-}
-
 bool has_unconstrained(const PartitionSpec& spec) {
   return std::any_of(spec.entries.begin(), spec.entries.end(),
                      [](const PartitionEntry& entry) { return entry.is_unconstrained; });

@@ -9,12 +9,6 @@
 namespace shard {
 namespace {
 
-std::vector<std::string> axis_names(const Mesh& mesh) {
-  std::vector<std::string> names;
-  for (const MeshAxisInfo& axis : mesh.axes()) names.push_back(axis.name.text());
-  return names;
-}
-
 /// The place that decided the dim: the rule, or the spec itself.
 const Location& place_of(const Resolved& resolved, std::size_t dim, const SpecQuestion& question) {
   if (dim >= resolved.reasons.size()) return question.spec.at;  // beyond the rank

@@ -11,11 +11,11 @@ namespace shard {
 namespace {
 
 /// Part of the position of a device: `position / stride % size`.
-struct Digit {
+struct PositionDigit {
   std::int64_t stride = 1;
   std::int64_t size = 1;
 };
-using Digits = std::vector<Digit>;
+using Digits = std::vector<PositionDigit>;
 
 /// The devices' order as digits of their positions, major first.
 Digits digits_of(const HloSharding& tiles) {
@@ -33,7 +33,7 @@ Digits digits_of(const HloSharding& tiles) {
 bool take(Digits& digits, std::int64_t size, Digits& taken) {
   while (size > 1) {
     if (digits.empty()) return false;
-    Digit& first = digits.front();
+    PositionDigit& first = digits.front();
     if (size % first.size == 0) {
       taken.push_back(first);
       size /= first.size;
@@ -50,7 +50,7 @@ bool take(Digits& digits, std::int64_t size, Digits& taken) {
 }
 
 /// The axes that a digit of the position is, major first; false when it cuts one unevenly.
-bool add_axes(const Mesh& mesh, const Digit& digit, Axes& axes) {
+bool add_axes(const Mesh& mesh, const PositionDigit& digit, Axes& axes) {
   std::int64_t below = mesh.device_count();
   for (int axis = 0; axis < static_cast<int>(mesh.axes().size()); ++axis) {
     const std::int64_t above = below;  // positions one step before the axis covers
@@ -72,7 +72,7 @@ bool add_axes(const Mesh& mesh, const Digit& digit, Axes& axes) {
 std::optional<Axes> axes_of(const Mesh& mesh, const Digits& digits) {
   Axes axes;
   std::int64_t size = 1;
-  for (const Digit& digit : digits) {
+  for (const PositionDigit& digit : digits) {
     if (!add_axes(mesh, digit, axes)) return std::nullopt;
     size *= digit.size;
   }

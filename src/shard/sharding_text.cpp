@@ -34,10 +34,8 @@ class AxisFinder {
   AxisRef find(const SdyAxis& written) {
     const std::optional<int> found = mesh_.find(MeshAxis(written.name));
     if (!found) {
-      std::vector<std::string> names;
-      for (const MeshAxisInfo& info : mesh_.axes()) names.push_back(info.name.text());
       throw Error("unknown-mesh-axis", written.at, "the mesh has no axis '" + written.name + "'",
-                  did_you_mean(written.name, names, "the axes"));
+                  did_you_mean(written.name, axis_names(mesh_), "the axes"));
     }
     AxisRef axis = mesh_.full(*found);
     if (written.size > 0) {

@@ -20,10 +20,8 @@ AxisRef free_axis(const Mesh& mesh, const Sharding& sharding, const MeshAxis& na
                   const Location& at) {
   const std::optional<int> found = mesh.find(name);
   if (!found) {
-    std::vector<std::string> names;
-    for (const MeshAxisInfo& info : mesh.axes()) names.push_back(info.name.text());
     throw Error("unknown-mesh-axis", at, "the mesh has no axis '" + name.text() + "'",
-                did_you_mean(name.text(), names, "the axes"));
+                did_you_mean(name.text(), axis_names(mesh), "the axes"));
   }
   const AxisRef axis = mesh.full(*found);
   if (!is_used(sharding, axis)) return axis;

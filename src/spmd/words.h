@@ -24,6 +24,18 @@ namespace spmd {
 /// All words of an enum, in its order.
 template <class Enum>
 std::span<const std::string_view> words();
+template <>
+std::span<const std::string_view> words<CollectiveKind>();
+template <>
+std::span<const std::string_view> words<Category>();
+template <>
+std::span<const std::string_view> words<Phase>();
+template <>
+std::span<const std::string_view> words<Role>();
+template <>
+std::span<const std::string_view> words<CollectiveReason::Kind>();
+template <>
+std::span<const std::string_view> words<Reduction>();
 
 /// The enumerator with that name.
 template <class Enum>

@@ -3,19 +3,18 @@
 #include <cctype>
 #include <string>
 
+#include "text/characters.h"
 #include "text/number.h"
 
 namespace shard {
 namespace {
 
-using Kind = ExpressionToken::Kind;
+using TokenKind = ExpressionToken::Kind;
 
 bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_name_part(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
 }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 class Tokenizer {
  public:
   Tokenizer(std::string_view text, const Location& at) : text_(text), at_(at) {}
@@ -24,7 +23,7 @@ class Tokenizer {
     std::vector<ExpressionToken> tokens;
     do {
       tokens.push_back(next());
-    } while (tokens.back().kind != Kind::end);
+    } while (tokens.back().kind != TokenKind::end);
     return tokens;
   }
 
@@ -33,21 +32,21 @@ class Tokenizer {
     return {at_.file, at_.line, at_.column + static_cast<int>(start), static_cast<int>(length)};
   }
 
-  ExpressionToken token(Kind kind, std::size_t start) const {
+  ExpressionToken token(TokenKind kind, std::size_t start) const {
     return {kind, text_.substr(start, next_ - start), 0, place(start, next_ - start)};
   }
 
   ExpressionToken next() {
     next_ = std::min(text_.size(), text_.find_first_not_of(" \t\r\n", next_));
     const std::size_t start = next_;
-    if (start == text_.size()) return {Kind::end, {}, 0, place(start, 1)};
+    if (start == text_.size()) return {TokenKind::end, {}, 0, place(start, 1)};
     const char first = text_[start];
     const bool is_number =
         is_digit(first) || (first == '.' && start + 1 < text_.size() && is_digit(text_[start + 1]));
     if (is_number) return number(start);
     if (is_name_start(first)) {
       while (next_ < text_.size() && is_name_part(text_[next_])) ++next_;
-      return token(Kind::name, start);
+      return token(TokenKind::name, start);
     }
     if (first == '"' || first == '\'') return string(start);
     if (std::string_view("+-*/@()[],=").find(first) == std::string_view::npos) {
@@ -56,7 +55,7 @@ class Tokenizer {
                   "an expression has values, numbers, + - * / @ and op(args, key=value)");
     }
     ++next_;
-    return token(Kind::symbol, start);
+    return token(TokenKind::symbol, start);
   }
 
   ExpressionToken number(std::size_t start) {
@@ -66,7 +65,7 @@ class Tokenizer {
       return is_sign && (text_[i - 1] == 'e' || text_[i - 1] == 'E');
     };
     while (next_ < text_.size() && is_part(next_)) ++next_;
-    ExpressionToken found = token(Kind::number, start);
+    ExpressionToken found = token(TokenKind::number, start);
     const auto value = read_number(found.text);
     if (!value) {
       throw Error("expression-syntax", found.at,
@@ -83,7 +82,7 @@ class Tokenizer {
       throw Error("expression-syntax", place(start, 1), "this quote is never closed");
     }
     next_ = end + 1;
-    ExpressionToken found = token(Kind::string, start);
+    ExpressionToken found = token(TokenKind::string, start);
     found.text = text_.substr(start + 1, end - start - 1);
     return found;
   }

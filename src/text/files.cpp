@@ -206,4 +206,8 @@ std::optional<std::string_view> Sources::line(const std::string& path, int line)
   return found_line;
 }
 
+std::string beside(const std::string& file, const std::string& path) {
+  return (std::filesystem::path(file).parent_path() / path).lexically_normal().string();
+}
+
 }  // namespace shard

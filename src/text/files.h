@@ -76,6 +76,9 @@ class Sources {
   std::map<std::string, std::string> texts_;
 };
 
+/// A path as written in `file`: relative to the folder that file is in.
+std::string beside(const std::string& file, const std::string& path);
+
 /// The diagnostic as people read it; see `text/render.h`.
 std::string render(const Diagnostic& diagnostic, const Sources& sources);
 

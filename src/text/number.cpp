@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string>
 
+#include "text/characters.h"
+
 namespace shard {
 namespace {
 
@@ -22,8 +24,6 @@ constexpr std::array<ByteUnit, 9> byte_units = {{{"B", 1},
                                                  {"MB", 1000 * 1000},
                                                  {"GB", 1000LL * 1000 * 1000},
                                                  {"TB", 1000LL * 1000 * 1000 * 1000}}};
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The text without the underscores that stand between digits; nothing when one stands elsewhere.
 std::optional<std::string> without_underscores(std::string_view text) {

@@ -2,14 +2,13 @@
 
 #include <cctype>
 
+#include "text/characters.h"
 #include "text/number.h"
 #include "text/tree_builder.h"
 #include "text/utf8.h"
 
 namespace shard {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool starts_name(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) || c == '_' ||

@@ -25,7 +25,7 @@ bool is_plain(std::string_view text, bool in_flow) {
                       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
-std::string quoted(std::string_view text) {
+std::string double_quoted(std::string_view text) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   std::string out = "\"";
   for (const char c : text) {
@@ -49,12 +49,12 @@ std::string quoted(std::string_view text) {
 }
 
 std::string key_text(const std::string& key, bool in_flow) {
-  return is_plain(key, in_flow) && key != "<<" ? key : quoted(key);
+  return is_plain(key, in_flow) && key != "<<" ? key : double_quoted(key);
 }
 
 std::string scalar_text(const TextNode& node, bool in_flow) {
   if (node.is_null()) return "null";
-  return !node.quoted && is_plain(node.scalar, in_flow) ? node.scalar : quoted(node.scalar);
+  return !node.quoted && is_plain(node.scalar, in_flow) ? node.scalar : double_quoted(node.scalar);
 }
 
 std::string flow_text(const TextNode& node) {
