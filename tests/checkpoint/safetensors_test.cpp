@@ -134,7 +134,7 @@ TEST_CASE("headers that are not maps of tensors are refused with their place") {
           file_of("{\"a\":{\"dtype\":\"F33\",\"shape\":[1],\"data_offsets\":[0,4]}}", "1234")) ==
       "a.safetensors:1:15: error: 'a' has dtype 'F33', which is not read [bad-safetensors]\n"
       "  hint: did you mean 'F32'? dtypes: F32, BF16, F16, F64, I32, I64, U32, BOOL, I8, I16, U8, "
-      "U16, U64, F8_E4M3, F8_E5M2\n");
+      "U16, U64, F8_E4M3, F8_E5M2, C64\n");
   CHECK(refusal(
             file_of("{\"a\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", "1234")) ==
         "a.safetensors:1:29: error: the shape of 'a' is not a list of sizes [bad-safetensors]\n");

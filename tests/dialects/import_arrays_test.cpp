@@ -93,7 +93,7 @@ TEST_CASE("what an array lacks or has wrong is named") {
           "a.json:2:61: error: element type 'f31' is not known [unknown-dtype]\n" +
           excerpt(2, second, 61, 5) +
           "  hint: valid: float32, bfloat16, float16, float64, int32, int64, uint32, bool, int8, "
-          "int16, uint8, uint16, uint64, float8_e4m3fn, float8_e5m2\n"
+          "int16, uint8, uint16, uint64, float8_e4m3fn, float8_e5m2, complex64\n"
           "a.json:3:33: error: a logical axis is a list, expected a name or null [bad-array]\n" +
           excerpt(3, third, 33, 1) +
           "a.json:3:51: error: array 'd' is listed twice [duplicate-array]\n" +

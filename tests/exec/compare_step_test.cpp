@@ -229,7 +229,11 @@ TEST_CASE("runs that round up or down at random are equal where 16 bits tell the
   std::mt19937_64 random(7);
   const std::vector<HostTensor> other =
       run_reference_rounded_anyhow(step.graph, step.inputs, random);
-  CHECK(other[0].bytes != step.results[0].bytes);
+  int differing = 0;
+  for (std::size_t output = 0; output < other.size(); ++output) {
+    if (other[output].bytes != step.results[output].bytes) ++differing;
+  }
+  CHECK(differing > 0);
   const StepComparison comparison = compare_step(step.graph, step.inputs, other);
   for (const Difference& one : comparison.differences) CHECK(one.is_ok());
 }
