@@ -89,6 +89,13 @@ ElementType real_element(const TypingCall& call) {
 
 ElementType sum_element(const TypingCall& call) {
   const ElementType& element = call.operands[0].element;
+  if (kind_of(element) == NumberKind::boolean) return {"int32", false};
+  if (kind_of(element) != NumberKind::whole || element_bytes(element) >= 4) return element;
+  return {element.name.starts_with("u") ? "uint32" : "int32", false};
+}
+
+ElementType running_sum_element(const TypingCall& call) {
+  const ElementType& element = call.operands[0].element;
   return kind_of(element) == NumberKind::boolean ? ElementType{"int32", false} : element;
 }
 

@@ -25,7 +25,8 @@ ElementType weak_element(const TypingCall& call);   ///< of a number: weak float
 ElementType key_element(const TypingCall& call);
 ElementType complex_element(const TypingCall& call);
 ElementType real_element(const TypingCall& call);
-ElementType sum_element(const TypingCall& call);      ///< bool is counted
+ElementType sum_element(const TypingCall& call);  ///< bool is counted, whole numbers have 32 bits
+ElementType running_sum_element(const TypingCall& call);  ///< bool is counted
 ElementType mean_element(const TypingCall& call);     ///< integers become floats
 ElementType named_element(const TypingCall& call);    ///< `dtype`, `new_dtype`, else float32
 ElementType counted_element(const TypingCall& call);  ///< `dtype`, else int32

@@ -90,14 +90,11 @@ class ShardMap {
     return type;
   }
 
-  /// Axes of type Explicit are never resharded on the way in.
+  /// Where all axes are of type Explicit nothing is resharded on the way in.
   void check_entry(const ShardedType& value, const PartitionSpec& spec, std::size_t dim,
                    const TypeEntry& wanted) const {
     if (only(value.entries[dim], manual_, true) == wanted) return;
-    const bool all_explicit = std::all_of(wanted.begin(), wanted.end(), [&](int axis) {
-      return call_.mesh.type(axis) == AxisType::explicit_types;
-    });
-    if (!all_explicit) return;
+    if (!call_.mesh.is_explicit()) return;
     refuse(RefusalKind::in_specs, "in_specs passed to shard_map: " + to_string(spec) +
                                       " does not match the specs of the input: " +
                                       to_string(type_spec(call_.mesh, value)));

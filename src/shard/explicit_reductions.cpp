@@ -77,6 +77,12 @@ ShardedTypes averaged(const TypingCall& call) {
 
 ShardedTypes position_of_extreme(const TypingCall& call) { return {numpy_reduction(call, false)}; }
 
+ShardedTypes flat_position_of_extreme(const TypingCall& call) {
+  const Parameter* axis = find(call.parameters, "axis");
+  if (axis == nullptr || axis->is_none()) type_one(call.mesh, "jnp.ravel", call.operands, {});
+  return position_of_extreme(call);
+}
+
 ShardedTypes median(const TypingCall& call) {
   const Parameter* axis = find(call.parameters, "axis");
   type_op(

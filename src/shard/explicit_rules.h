@@ -79,6 +79,7 @@ ShardedTypes numpy_sum(const TypingCall& call);
 ShardedTypes numpy_reduced(const TypingCall& call);
 ShardedTypes averaged(const TypingCall& call);
 ShardedTypes position_of_extreme(const TypingCall& call);
+ShardedTypes flat_position_of_extreme(const TypingCall& call);
 ShardedTypes median(const TypingCall& call);
 ShardedTypes trace(const TypingCall& call);
 ShardedTypes diagonal(const TypingCall& call);

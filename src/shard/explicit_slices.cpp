@@ -75,14 +75,21 @@ ShardedTypes numpy_padded(const TypingCall& call) {
   const ShardedType& value = call.operands[0];
   const Parameter::List& widths = find(call.parameters, "pad_width")->list();
   const Parameter* mode = find(call.parameters, "mode");
-  const bool copies = mode != nullptr && mode->text() != "constant";
+  const std::string how = mode == nullptr ? "constant" : mode->text();
+  const bool mirrors = how == "reflect" || how == "symmetric";
   Shape shape = value.shape;
   for (std::size_t dim = 0; dim < value.rank(); ++dim) {
     const std::vector<std::int64_t> edges = widths[dim].integers();
     const std::int64_t added = edges[0] + edges[1];
-    // What is copied to the edges is sliced off first, a row of every dim, be it padded or not.
-    if (copies) {
-      resized(call.mesh, value, with_size(value.shape, dim, 1), "slicing");
+    // What is copied to the edges is sliced off first: a row of every dim, unless it is mirrored
+    // also of dims that are not padded.
+    if (how != "constant" && !(mirrors && added == 0)) {
+      const ShardedType row =
+          resized(call.mesh, value, with_size(value.shape, dim, 1), "slicing");
+      if (how == "edge") {
+        type_one(call.mesh, "jnp.repeat", {row},
+                 {{"repeats", edges[0]}, {"axis", static_cast<std::int64_t>(dim)}});
+      }
     }
     shape[dim] += added;
   }

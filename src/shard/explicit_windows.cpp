@@ -88,6 +88,12 @@ Shape convolved_shape(const TypingCall& call, const Layout& layout) {
   return shape;
 }
 
+/// An axis of one device splits nothing.
+bool splits(const Mesh& mesh, const ShardedType& type) {
+  const TypeEntry axes = axes_of(type.entries);
+  return std::any_of(axes.begin(), axes.end(), [&](int axis) { return mesh.size(axis) > 1; });
+}
+
 }  // namespace
 
 ShardedTypes convolved(const TypingCall& call) {
@@ -95,7 +101,7 @@ ShardedTypes convolved(const TypingCall& call) {
   const Layout layout = layout_of(call);
   const Shape shape = convolved_shape(call, layout);
   if (call.out != nullptr) return {given_or(call, shape, {})};
-  if (call.operands[1].is_split() || !value.entries[layout.lhs.find('C')].empty()) {
+  if (splits(call.mesh, call.operands[1]) || !value.entries[layout.lhs.find('C')].empty()) {
     refuse(RefusalKind::convolution,
            "Please specify the output sharding via `out_sharding` parameter of "
            "conv_general_dilated: the kernel or the features of the input are split");

@@ -248,6 +248,37 @@ constexpr Said said_of_linear_algebra[] = {
      R"(Mapped away dimension of inputs passed to vmap should be sharded the same. Got inconsistent axis specs: y vs None)"},
 };
 
+constexpr Said said_of_numpy[] = {
+    {"ambiguous-reshape",
+     R"({"mesh": [["x", 2]], "op": "jnp.argmax", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": [null, "x"]}]})",
+     R"(This reshape is not supported. Please specify the sharding of the output: f32[8,4@x] to (32,))"},
+    {"split-dim",
+     R"({"mesh": [["x", 1], ["y", 2]], "op": "jnp.pad", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", "y"]}], "params": {"pad_width": [[0, 0], [1, 1]], "mode": "edge"}})",
+     R"(Please pass sharding to repeat: f32[1@x,4@y] is split on what is repeated)"},
+    {"uneven-result",
+     R"({"mesh": [["x", 2]], "op": "jnp.pad", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": [null, "x"]}], "params": {"pad_width": [[0, 0], [1, 1]], "mode": "reflect"}})",
+     R"(slicing on sharded dims where out dim (1) is not divisible by mesh axes (2) is not implemented. Got input type=f32[8,4@x])"},
+};
+
+/// A question and the type of its one result.
+struct Answered {
+  const char* question;
+  const char* type;
+};
+
+constexpr Answered all_answered[] = {
+    {R"({"mesh": [["x", 2]], "op": "jnp.pad", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": [null, "x"]}], "params": {"pad_width": [[2, 2], [0, 0]], "mode": "reflect"}})",
+     "float32[12,4@x]"},
+    {R"({"mesh": [["x", 2]], "op": "jnp.argmax", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": [null, null]}]})",
+     "int32[]"},
+    {R"({"mesh": [["y", 2]], "op": "jnp.prod", "inputs": [{"dtype": "uint8", "shape": [8, 4], "spec": ["y", null]}], "params": {"axis": -1, "keepdims": true}})",
+     "uint32[8@y,1]"},
+    {R"({"mesh": [["x", 1], ["y", 1]], "op": "lax.conv_general_dilated", "inputs": [{"dtype": "float32", "shape": [16, 32, 8], "spec": [null, null, null]}, {"dtype": "float32", "shape": [5, 8, 10], "spec": ["y", "x", null]}], "params": {"window_strides": [1], "padding": "SAME", "dimension_numbers": ["NWC", "WIO", "NWC"]}})",
+     "float32[16,32,10]"},
+    {R"({"mesh": [["x", 2], ["y", 2, "auto"], ["z", 2]], "op": "shard_map", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["z", null]}], "params": {"body": {"args": ["a"], "results": ["b"], "steps": [{"in": ["a"], "op": "lax.neg", "out": "b"}]}, "in_specs": {"spec": ["x", "y"]}, "out_specs": {"spec": ["x", "y"]}}})",
+     "float32[8@x,4]"},
+};
+
 ShardedTypes types_of_question(const json& asked) {
   const Mesh mesh = typed_mesh(asked.at("mesh"));
   ShardedTypes operands;
@@ -284,4 +315,18 @@ TEST_CASE("every refusal of a type says what stands in the way") {
 
 TEST_CASE("inverses and searches are refused as their insides are") {
   CHECK(!refused_kinds(said_of_linear_algebra).empty());
+}
+
+TEST_CASE("functions of numpy are refused as what they are made of") {
+  CHECK(!refused_kinds(said_of_numpy).empty());
+}
+
+TEST_CASE("axes of one device and what is not padded stand in nobody's way") {
+  for (const Answered& answered : all_answered) {
+    CAPTURE(answered.question);
+    const json asked = json::parse(answered.question);
+    const ShardedTypes found = types_of_question(asked);
+    REQUIRE(found.size() == 1);
+    CHECK(type_text(typed_mesh(asked.at("mesh")), found.front()) == answered.type);
+  }
 }
