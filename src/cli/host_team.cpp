@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -29,14 +31,46 @@ std::vector<std::filesystem::path> mpi_libraries() {
   return {folder / "shard-plan-mpi.so", folder / "../lib/shard-plan/shard-plan-mpi.so"};
 }
 
-/// Open MPI's mpirun says how many processes it started.
+/// Who starts several processes of a program, and where it says how many. Slurm's variable is that
+/// of a step: a batch script has none, though its job may have many tasks.
+struct Launcher {
+  const char* name;
+  const char* variable;
+};
+constexpr std::array<Launcher, 3> launchers = {{
+    {"mpirun", "OMPI_COMM_WORLD_SIZE"},
+    {"mpiexec", "PMI_SIZE"},
+    {"srun", "SLURM_STEP_NUM_TASKS"},
+}};
+
+/// `srun started 4 processes`; empty where this one is alone. Open MPI's mpirun starts its helpers
+/// by srun, so the first that says something is believed.
+std::string started_together() {
+  for (const Launcher& launcher : launchers) {
+    const char* const count = std::getenv(launcher.variable);
+    if (count == nullptr) continue;
+    if (std::string_view(count) == "1") return {};
+    return std::string(launcher.name) + " started " + count + " processes";
+  }
+  return {};
+}
+
 void check_alone() {
-  const char* const started = std::getenv("OMPI_COMM_WORLD_SIZE");
-  if (started == nullptr || std::string(started) == "1") return;
-  throw Error("usage", {"--backend"},
-              "mpirun started " + std::string(started) +
-                  " processes, and each would do the whole run by itself",
+  const std::string started = started_together();
+  if (started.empty()) return;
+  throw Error("usage", {"--backend"}, started + ", and each would do the whole run by itself",
               "`--backend mpi` divides the devices over them");
+}
+
+/// MPI may have been started by somebody whom it does not know.
+void check_joined(const Transport& transport) {
+  const std::string started = started_together();
+  if (started.empty() || transport.hosts() > 1) return;
+  throw Error(
+      "usage", {"--backend"},
+      started + ", and " + transport.description() +
+          " does not know of the others: each would do the whole run by itself",
+      "start them by its own mpirun, or by `srun --mpi pmix` where `srun --mpi list` has it");
 }
 
 std::vector<std::byte> packed_failure(const Failure& failure) {
@@ -51,6 +85,7 @@ std::vector<std::byte> packed_failure(const Failure& failure) {
 HostTeam::HostTeam(const Options& options, Sources& sources) : sources_(sources) {
   if (options.backend == Backend::threads) check_alone();
   if (options.backend == Backend::mpi) transport_ = open_transport(mpi_libraries());
+  if (transport_) check_joined(*transport_);
   if (!is_first()) set_log_level(LogLevel::quiet);
 }
 

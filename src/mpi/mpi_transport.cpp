@@ -4,14 +4,19 @@
 // One thread alone calls MPI, from MPI_Init to MPI_Finalize: compute workers hand it exchanges and
 // never wait for it. While something is on its way it asks again and again, and gives the core away
 // between.
+//
+// A host that is killed says nothing. Those on its machine see it end; the first of them tells,
+// before mpirun, which sees it too, ends them by SIGTERM.
 
 #include "exec/transport_library.h"
 
 #include <mpi.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -22,7 +27,10 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
+
+#include "mpi/peers.h"
 
 namespace shard {
 namespace {
@@ -35,10 +43,13 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t large_parcel_bytes = std::int64_t{1} << 24;
 constexpr std::int64_t small_piece_bytes = 64'000;
 constexpr std::int64_t large_piece_bytes = std::int64_t{1} << 20;
-/// A failure of another host, for host 0.
+/// A failure of another host, for host 0; and that host 0 has told one, for the others.
 constexpr int failure_tag = 1;
+constexpr int told_tag = 2;
 /// What host 0 gets to end the job before a host ends it itself.
 constexpr std::chrono::seconds failure_patience{3};
+/// From SIGTERM, which all hosts get, to the end: no host takes another's end for its cause.
+constexpr std::chrono::milliseconds farewell{50};
 /// How often a thread without work looks for failures.
 constexpr std::chrono::milliseconds idle_pause{20};
 /// Looks before the thread begins to sleep between them; how long at first, and at most.
@@ -47,6 +58,17 @@ constexpr std::chrono::microseconds look_pause{20};
 constexpr int most_pauses = 20;
 /// Looks after which it also looks for failures.
 constexpr int failure_looks = 100;
+
+/// What SIGTERM finds.
+std::atomic<const Peers*> signal_peers{nullptr};
+std::atomic<bool> is_asked_to_end{false};
+std::atomic<int> ended_before_signal{-1};
+
+void note_signal(int) {
+  const Peers* const peers = signal_peers.load();
+  if (peers != nullptr && !is_asked_to_end.load()) ended_before_signal.store(peers->ended());
+  is_asked_to_end.store(true);
+}
 
 struct Failure {
   std::string text;
@@ -74,6 +96,11 @@ std::string name_of_library() {
   const std::size_t version = name.find(" v");
   if (version != std::string::npos) name.erase(version + 1, 1);
   return name;
+}
+
+std::string name_of_machine() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "this machine";
 }
 
 void write_all(const std::string& text) {
@@ -152,12 +179,29 @@ class MpiTransport : public Transport {
     MPI_Comm machine = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &hosts_on_machine_);
+    find_peers(machine);
     MPI_Comm_free(&machine);
     void* bound = nullptr;
     int is_set = 0;
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&bound), &is_set);
     largest_tag_ = is_set != 0 ? *static_cast<int*>(bound) : 32767;
     description_ = name_of_library();
+    signal_peers.store(&peers_);
+    struct sigaction on_end {};
+    on_end.sa_handler = note_signal;
+    sigaction(SIGTERM, &on_end, &before_);
+  }
+
+  void find_peers(MPI_Comm machine) {
+    struct Named {
+      ProcessName process;
+      int host = 0;
+    };
+    static_assert(std::is_trivially_copyable_v<Named>);
+    const Named own{own_process_name(), self_};
+    std::vector<Named> all(static_cast<std::size_t>(hosts_on_machine_));
+    MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, machine);
+    for (const Named& one : all) peers_.add(one.host, one.process);
   }
 
   void serve() {
@@ -166,10 +210,13 @@ class MpiTransport : public Transport {
       if (take_started()) looks = 0;
       if (look()) looks = 0;
       if (const std::optional<Failure> failure = own_failure()) tell(*failure);
-      if (self_ == 0 && (open_.empty() || looks % failure_looks == 0)) hear_failures();
+      if (is_asked_to_end.load()) leave();
+      if (open_.empty() || looks % failure_looks == 0) look_around();
       if (!rest(looks)) break;
       ++looks;
     }
+    sigaction(SIGTERM, &before_, nullptr);
+    signal_peers.store(nullptr);
     MPI_Comm_free(&failures_);
     MPI_Finalize();
   }
@@ -281,8 +328,46 @@ class MpiTransport : public Transport {
         std::this_thread::sleep_for(look_pause);
       }
     }
-    write_all(failure.text);
+    tell_first(failure.text);
     MPI_Abort(MPI_COMM_WORLD, failure.exit_code);
+  }
+
+  /// The others then know why they end.
+  void tell_first(const std::string& text) {
+    for (int host = 0; host < hosts_; ++host) {
+      if (host == self_ || has_ended_ == host) continue;
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Isend(nullptr, 0, MPI_CHAR, host, told_tag, failures_, &request);
+      MPI_Request_free(&request);
+    }
+    write_all(text);
+  }
+
+  void look_around() {
+    if (self_ == 0) hear_failures();
+    if (const int host = peers_.ended(); host >= 0) tell_lost(host);
+  }
+
+  /// Of the hosts that see it the first tells it, unless a failure was told: the host ended for it.
+  void tell_lost(int host) {
+    int is_told = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, told_tag, failures_, &is_told, MPI_STATUS_IGNORE);
+    if (is_told != 0 || peers_.has_living_before(self_) || std::exchange(has_ended_, host) >= 0)
+      return;
+    tell_first("error: host " + std::to_string(host) +
+               " was killed or crashed in the middle of the run: process " +
+               std::to_string(peers_.process_of(host)) + " on " + name_of_machine() +
+               " has ended [host-lost]\n  hint: `dmesg` says whether memory ran out\n");
+    if (!is_asked_to_end.load()) MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+
+  /// As the program does at this signal, after a word on what caused it.
+  void leave() {
+    if (const int host = ended_before_signal.load(); host >= 0) tell_lost(host);
+    std::this_thread::sleep_for(farewell);
+    sigaction(SIGTERM, &before_, nullptr);
+    kill(getpid(), SIGTERM);
+    while (true) pause();
   }
 
   void hear_failures() {
@@ -297,13 +382,16 @@ class MpiTransport : public Transport {
              MPI_STATUS_IGNORE);
     int exit_code = 1;
     std::memcpy(&exit_code, message.data(), sizeof exit_code);
-    write_all(message.substr(sizeof exit_code));
+    tell_first(message.substr(sizeof exit_code));
     MPI_Abort(MPI_COMM_WORLD, exit_code);
   }
 
   int hosts_ = 1, self_ = 0, hosts_on_machine_ = 1, largest_tag_ = 0;
   std::string description_;
   MPI_Comm failures_ = MPI_COMM_NULL;
+  Peers peers_;
+  int has_ended_ = -1;          ///< the host that was told to have
+  struct sigaction before_ {};  ///< what the program does at SIGTERM
   std::list<Open> open_;   ///< the thread's own
   std::vector<int> done_;  ///< what MPI says is done
 
