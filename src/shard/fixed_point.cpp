@@ -1,6 +1,8 @@
 #include "shard/fixed_point.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <utility>
 
 namespace shard {
@@ -11,14 +13,10 @@ class FixedPoint {
   explicit FixedPoint(FlowGraph& flow)
       : flow_(flow),
         stepper_(flow),
-        touching_(flow.slots.size()),
         changed_at_(flow.slots.size(), 0),
         quiet_(flow.nodes.size()),
         is_waiting_(flow.nodes.size(), false) {
-    for (std::size_t i = 0; i < flow.nodes.size(); ++i) {
-      for (const int slot : flow.nodes[i].operands) touch(slot, static_cast<int>(i));
-      for (const int slot : flow.nodes[i].results) touch(slot, static_cast<int>(i));
-    }
+    find_touching();
     for (const FlowResult& result : flow.results) {
       result_edges_.push_back(
           {FlowKind::edge, result.rule, {result.returned}, {result.result}, NodeId::none});
@@ -33,27 +31,57 @@ class FixedPoint {
     sync_results();
   }
 
-  const std::vector<Gain>& gains() const { return stepper_.gains(); }
+  std::size_t gain_count() const { return stepper_.gains().size(); }
+  std::vector<Gain> take_gains() { return stepper_.take_gains(); }
 
   std::vector<FlowConflict> conflicts() {
     std::vector<FlowConflict> found;
     for (std::size_t i = 0; i < flow_.nodes.size(); ++i) {
+      const Quiet& quiet = quiet_[i];
+      if (quiet.is_settled && !has_changed(flow_.nodes[i], quiet.since)) continue;
       stepper_.find_conflicts(flow_.nodes[i], static_cast<int>(i), found);
     }
     return found;
   }
 
  private:
-  /// When a step last changed nothing, and under which regime.
+  /// When a step last changed nothing, and under which regime; `is_settled`: under whichever.
   struct Quiet {
     Regime regime;
     Strategy strategy = Strategy::aggressive;
     std::int64_t since = -1;
+    bool is_settled = false;
   };
 
-  void touch(int slot, int node) {
-    std::vector<int>& nodes = touching_[static_cast<std::size_t>(slot)];
-    if (nodes.empty() || nodes.back() != node) nodes.push_back(node);
+  /// Lists the nodes of each slot, all lists in one.
+  void find_touching() {
+    touching_from_.assign(flow_.slots.size() + 1, 0);
+    std::vector<int> last(flow_.slots.size(), -1);
+    for_each_touch(last, [&](std::size_t slot, int) { ++touching_from_[slot + 1]; });
+    std::partial_sum(touching_from_.begin(), touching_from_.end(), touching_from_.begin());
+    touching_.resize(touching_from_.back());
+    last.assign(flow_.slots.size(), -1);
+    std::vector<std::size_t> next = touching_from_;
+    for_each_touch(last, [&](std::size_t slot, int node) { touching_[next[slot]++] = node; });
+  }
+
+  /// Slots with their nodes in order, each pair once. `last`: by slot, -1.
+  void for_each_touch(std::vector<int>& last, const auto& visit) const {
+    for (std::size_t i = 0; i < flow_.nodes.size(); ++i) {
+      const int node = static_cast<int>(i);
+      for (const std::vector<int>* slots : {&flow_.nodes[i].operands, &flow_.nodes[i].results}) {
+        for (const int number : *slots) {
+          const auto slot = static_cast<std::size_t>(number);
+          if (std::exchange(last[slot], node) != node) visit(slot, node);
+        }
+      }
+    }
+  }
+
+  std::span<const int> touching(int slot) const {
+    const auto at = static_cast<std::size_t>(slot);
+    return std::span(touching_).subspan(touching_from_[at],
+                                        touching_from_[at + 1] - touching_from_[at]);
   }
 
   /// All nodes once, the first on top; a changed slot brings back the other nodes that touch it.
@@ -64,7 +92,7 @@ class FixedPoint {
       waiting_.pop_back();
       is_waiting_[static_cast<std::size_t>(current)] = false;
       for (const int slot : step(current, level)) {
-        for (const int node : touching_[static_cast<std::size_t>(slot)]) {
+        for (const int node : touching(slot)) {
           if (node != current) push(node);
         }
       }
@@ -83,10 +111,11 @@ class FixedPoint {
     const Regime regime = regime_of(node.kind, has_single_uses(node), level);
     Quiet& quiet = quiet_[static_cast<std::size_t>(index)];
     const bool is_same = quiet.regime == regime && quiet.strategy == strategy_;
-    if (quiet.since >= 0 && is_same && !has_changed(node, quiet.since)) return nothing;
+    const bool is_quiet = quiet.since >= 0 && (is_same || quiet.is_settled);
+    if (is_quiet && !has_changed(node, quiet.since)) return nothing;
     const std::vector<int>& changed = stepper_.run(node, index, regime);
     note_changes(changed);
-    if (changed.empty()) quiet = {regime, strategy_, now_};
+    if (changed.empty()) quiet = {regime, strategy_, now_, stepper_.is_settled()};
     return changed;
   }
 
@@ -121,7 +150,8 @@ class FixedPoint {
   FlowGraph& flow_;
   Stepper stepper_;
   Strategy strategy_ = Strategy::aggressive;
-  std::vector<std::vector<int>> touching_;  ///< by slot: nodes
+  std::vector<int> touching_;               ///< nodes, by slot
+  std::vector<std::size_t> touching_from_;  ///< by slot: where its nodes begin; one more at the end
   std::vector<std::int64_t> changed_at_;    ///< by slot
   std::vector<Quiet> quiet_;                ///< by node
   std::vector<bool> is_waiting_;
@@ -137,10 +167,10 @@ FlowOutcome reach_fixed_point(FlowGraph& flow, const std::vector<Strategy>& stra
   FlowOutcome outcome;
   for (int level = 0; level < op_priority_count; ++level) {
     for (const Strategy strategy : strategies) run.run_level(level, strategy);
-    outcome.gains_until.push_back(run.gains().size());
+    outcome.gains_until.push_back(run.gain_count());
   }
   outcome.conflicts = run.conflicts();
-  outcome.gains = run.gains();
+  outcome.gains = run.take_gains();
   return outcome;
 }
 

@@ -51,24 +51,29 @@ int FlowBuilder::define(int value, const Shape& shape, const Sharding* given) {
 
 void FlowBuilder::define_constant(int value, const Shape& shape, FlowKind kind, int rule,
                                   std::vector<int> operands, NodeId origin) {
-  constants_.emplace(value, Constant{shape, kind, rule, std::move(operands), origin});
+  set_entry(constant_of_, value, static_cast<int>(constants_.size()));
+  constants_.push_back({shape, kind, rule, std::move(operands), origin});
 }
 
-bool FlowBuilder::is_constant(int value) const { return constants_.count(resolved(value)) > 0; }
+bool FlowBuilder::is_constant(int value) const { return constant(resolved(value)) != nullptr; }
+
+const FlowBuilder::Constant* FlowBuilder::constant(int value) const {
+  const int position = entry(constant_of_, value);
+  return position < 0 ? nullptr : &constants_[static_cast<std::size_t>(position)];
+}
 
 void FlowBuilder::alias(int value, int target) { set_entry(alias_of_, value, target); }
 
 int FlowBuilder::use(int value) {
   value = resolved(value);
-  const auto constant = constants_.find(value);
   int slot = entry(slot_of_, value);
-  if (constant != constants_.end()) {
-    const Constant& made = constant->second;
-    slot = new_slot(value, made.shape, nullptr);
-    if (!made.operands.empty()) {
+  if (const Constant* const made = constant(value)) {
+    slot = new_slot(value, made->shape, nullptr);
+    if (!made->operands.empty()) {
       std::vector<int> operands;
-      for (const int operand : made.operands) operands.push_back(use(operand));
-      add_node(made.kind, made.rule, std::move(operands), {slot}, made.origin);
+      operands.reserve(made->operands.size());
+      for (const int operand : made->operands) operands.push_back(use(operand));
+      add_node(made->kind, made->rule, std::move(operands), {slot}, made->origin);
     }
   }
   SHARD_CHECK(slot >= 0, "a value is defined before it is used");

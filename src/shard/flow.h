@@ -3,6 +3,7 @@
 // rules. A slot is not quite a value: constants get one slot per use, so that one use's sharding
 // does not leak to another; a loop's carry is one slot inside and after the loop.
 
+#include <deque>
 #include <map>
 #include <utility>
 #include <vector>
@@ -112,13 +113,16 @@ class FlowBuilder {
     NodeId origin = NodeId::none;
   };
   int resolved(int value) const;
+  /// nullptr: it is none.
+  const Constant* constant(int value) const;
   int edge_rule(const Shape& shape, std::size_t sources);
   int new_slot(int value, const Shape& shape, const Sharding* given);
 
   FlowGraph graph_;
   std::vector<int> slot_of_;   ///< by value, -1 for none
   std::vector<int> alias_of_;  ///< by value, -1 for none
-  std::map<int, Constant> constants_;
+  std::vector<int> constant_of_;  ///< by value: position in `constants_`, -1 for none
+  std::deque<Constant> constants_;
   std::map<std::pair<Shape, std::size_t>, int> edge_rules_;  ///< by shape and sources
   std::map<int, std::vector<Sharding>> constraints_;         ///< by slot, in program order
 };

@@ -23,7 +23,11 @@ FlowKind kind_of(const OpDef& row) {
   return FlowKind::other;
 }
 
-bool is_known(const Sharding& sharding) { return !(sharding == open_sharding(sharding.rank())); }
+bool is_known(const Sharding& sharding) {
+  return !sharding.replicated.empty() || !sharding.unreduced.empty() ||
+         std::any_of(sharding.dims.begin(), sharding.dims.end(),
+                     [](const DimSharding& dim) { return !dim.is_open || !dim.axes.empty(); });
+}
 
 std::vector<int> numbers_of(const std::vector<ValueId>& values) {
   std::vector<int> numbers;

@@ -46,8 +46,19 @@ std::int64_t take_fitting(Waiting& waiting, std::int64_t size, Axes& taken) {
   return size;
 }
 
+/// A dim that is one factor, as most are.
+void project_whole(const DimSharding& dim, FactorShare& share) {
+  share.axes = dim.axes;
+  share.overflow.clear();
+  share.is_open = dim.is_open;
+  share.is_minor_most = true;
+  share.is_present = true;
+}
+
 void project_dim(const DimSharding& dim, const std::vector<int>& dim_factors,
                  const std::vector<Factor>& factors, std::vector<FactorShare>& shares) {
+  if (dim_factors.size() == 1)
+    return project_whole(dim, shares[static_cast<std::size_t>(dim_factors.front())]);
   Waiting waiting(dim.axes);
   bool is_open = dim.is_open;
   for (const int factor : dim_factors) {
@@ -80,9 +91,9 @@ void project(const Sharding& sharding, const TensorFactors& layout,
   }
 }
 
-Axes unproject(const std::vector<FactorShare>& shares, const std::vector<int>& dim_factors,
-               const std::vector<Factor>& factors) {
-  Axes axes;
+void unproject(const std::vector<FactorShare>& shares, const std::vector<int>& dim_factors,
+               const std::vector<Factor>& factors, Axes& axes) {
+  axes.clear();
   for (const int factor : dim_factors) {
     const FactorShare& share = shares[static_cast<std::size_t>(factor)];
     for (const AxisRef& axis : share.axes) append_joined(axes, axis);
@@ -90,7 +101,6 @@ Axes unproject(const std::vector<FactorShare>& shares, const std::vector<int>& d
     if (!share.overflow.empty()) break;
     if (product(share.axes) < factors[static_cast<std::size_t>(factor)].size) break;
   }
-  return axes;
 }
 
 }  // namespace shard

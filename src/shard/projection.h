@@ -23,8 +23,9 @@ void project(const Sharding& sharding, const TensorFactors& layout,
              const std::vector<Factor>& factors, std::vector<FactorShare>& shares);
 
 /// The axes of one dim from the shares of its factors. Stops after a factor with overflow axes or
-/// one that is not fully sharded: a later factor would need a strided layout.
-Axes unproject(const std::vector<FactorShare>& shares, const std::vector<int>& dim_factors,
-               const std::vector<Factor>& factors);
+/// one that is not fully sharded: a later factor would need a strided layout. `axes` is overwritten
+/// (its memory is reused).
+void unproject(const std::vector<FactorShare>& shares, const std::vector<int>& dim_factors,
+               const std::vector<Factor>& factors, Axes& axes);
 
 }  // namespace shard

@@ -1,6 +1,7 @@
 #include "shard/propagate.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "shard/fixed_point.h"
@@ -25,9 +26,10 @@ class Explainer {
     }
   }
 
-  Reason reason_of(const Gain& gain) const {
+  /// Takes over the gain's axes.
+  Reason reason_of(Gain&& gain) const {
     Reason reason;
-    reason.axes = gain.axes;
+    reason.axes = std::move(gain.axes);
     reason.from = gain.from < 0 ? ValueId::none : slot(gain.from).value;
     if (gain.node >= 0) {
       const FlowNode& node = flow_.nodes[static_cast<std::size_t>(gain.node)];
@@ -82,17 +84,17 @@ class Explainer {
   std::string label_of(const FlowNode& node, int factor) const {
     const FactorRule& rule = flow_.rules[static_cast<std::size_t>(node.rule)];
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
-      const std::string label = label_in(node.operands[i], rule.operands[i], factor);
-      if (!label.empty()) return label;
+      const std::string_view label = label_in(node.operands[i], rule.operands[i], factor);
+      if (!label.empty()) return std::string(label);
     }
     for (std::size_t i = 0; i < node.results.size(); ++i) {
-      const std::string label = label_in(node.results[i], rule.results[i], factor);
-      if (!label.empty()) return label;
+      const std::string_view label = label_in(node.results[i], rule.results[i], factor);
+      if (!label.empty()) return std::string(label);
     }
     return {};
   }
 
-  std::string label_in(int number, const TensorFactors& layout, int factor) const {
+  std::string_view label_in(int number, const TensorFactors& layout, int factor) const {
     const ValueId value = slot(number).value;
     if (value == ValueId::none) return {};
     const std::vector<std::string>& labels = graph_.value(value).labels;
@@ -112,64 +114,61 @@ bool is_same(const Conflict& a, const Conflict& b) {
   return a.via == b.via && a.loser == b.loser && a.dim == b.dim && a.axes == b.axes;
 }
 
-/// Reasons by slot, dim and order.
-std::vector<ValueReasons> reasons_of_slots(const FlowGraph& flow, const FlowOutcome& outcome,
+/// Reasons by slot, dim and order; takes over the gains.
+std::vector<ValueReasons> reasons_of_slots(const FlowGraph& flow, FlowOutcome& outcome,
                                            const Explainer& explainer) {
   std::vector<ValueReasons> reasons(flow.slots.size());
   for (std::size_t i = 0; i < reasons.size(); ++i) reasons[i].resize(flow.slots[i].shape.size());
   std::size_t level = 0;
   for (std::size_t i = 0; i < outcome.gains.size(); ++i) {
-    const Gain& gain = outcome.gains[i];
+    Gain& gain = outcome.gains[i];
     while (level + 1 < outcome.gains_until.size() && i >= outcome.gains_until[level]) ++level;
     std::vector<Reason>& own =
         reasons[static_cast<std::size_t>(gain.slot)][static_cast<std::size_t>(gain.dim)];
-    own.push_back(explainer.reason_of(gain));
+    own.push_back(explainer.reason_of(std::move(gain)));
     own.back().step = static_cast<int>(i) + 1;
     own.back().level = static_cast<int>(level);
   }
   return reasons;
 }
 
-/// A slot's reasons go to the value it was made for; a loop's carry parameter, which shares the
-/// slot of the final value, gets a copy.
-std::vector<ValueReasons> reasons_of_values(const Graph& graph, const GraphFlow& made,
-                                            std::vector<ValueReasons> by_slot) {
-  std::vector<ValueReasons> reasons(graph.values.size());
+/// What slots have goes to the values they were made for; a loop's carry parameter, which shares
+/// the slot of the final value, gets a copy. `of_constant(rank)`: what a value without a slot has.
+template <class Fact>
+std::vector<Fact> by_value(const Graph& graph, const GraphFlow& made, const auto& slot_fact,
+                           const auto& of_constant) {
+  std::vector<Fact> facts(graph.values.size());
   const auto owner = [&](int slot) {
     return index_of(made.flow.slots[static_cast<std::size_t>(slot)].value);
   };
-  for (std::size_t value = 0; value < reasons.size(); ++value) {
+  for (std::size_t value = 0; value < facts.size(); ++value) {
     const int slot = made.slot_of[value];
     if (slot < 0) {
-      reasons[value].resize(graph.values[value].type.shape.size());
+      facts[value] = of_constant(graph.values[value].type.rank());
     } else if (owner(slot) != value) {
-      reasons[value] = by_slot[static_cast<std::size_t>(slot)];
+      facts[value] = slot_fact(static_cast<std::size_t>(slot));
     }
   }
-  for (std::size_t value = 0; value < reasons.size(); ++value) {
+  for (std::size_t value = 0; value < facts.size(); ++value) {
     const int slot = made.slot_of[value];
     if (slot < 0 || owner(slot) != value) continue;
-    reasons[value] = std::move(by_slot[static_cast<std::size_t>(slot)]);
+    facts[value] = std::move(slot_fact(static_cast<std::size_t>(slot)));
   }
-  return reasons;
+  return facts;
 }
 
 }  // namespace
 
 Propagation propagate(Graph graph, const Mesh& mesh, const GivenShardings& given) {
   GraphFlow made = flow_of(graph, given);
-  const FlowOutcome outcome = reach_fixed_point(made.flow);
+  FlowOutcome outcome = reach_fixed_point(made.flow);
   const Explainer explainer(graph, mesh, made.flow);
   std::vector<ValueReasons> by_slot = reasons_of_slots(made.flow, outcome, explainer);
 
   Propagation done;
-  for (std::size_t value = 0; value < graph.values.size(); ++value) {
-    const int slot = made.slot_of[value];
-    const std::size_t rank = graph.values[value].type.shape.size();
-    done.shardings.push_back(slot < 0 ? replicated_sharding(static_cast<int>(rank))
-                                      : made.flow.slots[static_cast<std::size_t>(slot)].sharding);
-  }
-  done.reasons = reasons_of_values(graph, made, std::move(by_slot));
+  done.reasons = by_value<ValueReasons>(
+      graph, made, [&](std::size_t slot) -> ValueReasons& { return by_slot[slot]; },
+      [](int rank) { return ValueReasons(static_cast<std::size_t>(rank)); });
   for (const FlowResult& result : made.flow.results) {
     done.results.push_back(made.flow.slots[static_cast<std::size_t>(result.result)].sharding);
   }
@@ -182,6 +181,10 @@ Propagation propagate(Graph graph, const Mesh& mesh, const GivenShardings& given
     }
     done.conflicts.push_back(std::move(*conflict));
   }
+  // From here on only the slots of constants are looked at.
+  done.shardings = by_value<Sharding>(
+      graph, made, [&](std::size_t slot) -> Sharding& { return made.flow.slots[slot].sharding; },
+      replicated_sharding);
   split_constants(graph, made, done.shardings);
   for (std::size_t value = done.reasons.size(); value < graph.values.size(); ++value) {
     done.reasons.emplace_back(graph.values[value].type.shape.size());

@@ -54,6 +54,7 @@ class Placement {
 
   /// Values with a type have its sharding; what is left open is for propagation.
   void give(const GraphTypes& types) {
+    if (types.types.empty()) return;
     // The axes of type auto of an input that is placed are no part of its type.
     std::vector<char> is_placed(graph_.values.size(), 0);
     for (const GraphInput& input : graph_.inputs) {

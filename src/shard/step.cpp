@@ -88,7 +88,10 @@ Regime regime_of(FlowKind kind, bool has_single_uses, int level) {
 
 const std::vector<int>& Stepper::run(const FlowNode& node, int index, const Regime& regime) {
   changed_.clear();
+  is_settled_ = false;
   if (!load(node, regime)) return changed_;
+  is_settled_ = agree();
+  if (is_settled_) return changed_;
   for (int factor = 0; factor < factor_count(); ++factor) find_wanted(factor);
   if (strategy_ == Strategy::aggressive) {
     run_aggressive();
@@ -97,6 +100,25 @@ const std::vector<int>& Stepper::run(const FlowNode& node, int index, const Regi
   }
   write_back(index);
   return changed_;
+}
+
+bool Stepper::agree() const {
+  for (int factor = 0; factor < factor_count(); ++factor) {
+    if (!rule_->factors[static_cast<std::size_t>(factor)].is_blocked && !agree(factor))
+      return false;
+  }
+  return true;
+}
+
+bool Stepper::agree(int factor) const {
+  const Axes* first = nullptr;
+  for (int tensor = 0; tensor < tensor_count(); ++tensor) {
+    const FactorShare& own = share(tensor, factor);
+    if (!own.is_present) continue;
+    if (first == nullptr) first = &own.axes;
+    if (*first != own.axes) return false;
+  }
+  return true;
 }
 
 /// Projects all tensors; false when there is nothing to propagate.
@@ -315,13 +337,14 @@ void Stepper::write_tensor(int tensor, int index) {
   const TensorFactors& dims = layout(tensor);
   bool is_changed = false;
   for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-    Axes axes = unproject(shares_[static_cast<std::size_t>(tensor)], dims[dim], rule_->factors);
-    if (axes == sharding.dims[dim].axes) continue;
+    Axes& own = sharding.dims[dim].axes;
+    unproject(shares_[static_cast<std::size_t>(tensor)], dims[dim], rule_->factors, written_);
+    if (written_ == own) continue;
     is_changed = true;
-    if (is_strict_prefix(sharding.dims[dim].axes, axes)) {
-      note_gain(tensor, static_cast<int>(dim), beyond(sharding.dims[dim].axes, axes), index);
+    if (is_strict_prefix(own, written_)) {
+      note_gain(tensor, static_cast<int>(dim), beyond(own, written_), index);
     }
-    sharding.dims[dim].axes = std::move(axes);
+    own = written_;
   }
   if (is_changed) changed_.push_back(slot);
 }

@@ -2,6 +2,7 @@
 // One propagation step on a node at one op priority (spec sections 6.5 and 6.7).
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "shard/flow.h"
@@ -64,13 +65,24 @@ class Stepper {
   /// Appends what kept the node's slots apart, were everything allowed; for after the fixed point.
   void find_conflicts(const FlowNode& node, int index, std::vector<FlowConflict>& conflicts);
 
+  /// Whether the last step found nothing to do under any regime, and nothing that is apart: its
+  /// tensors have the same axes along every factor that propagates.
+  bool is_settled() const { return is_settled_; }
+
   const std::vector<Gain>& gains() const { return gains_; }
+  /// Hands them over; for after the last step.
+  std::vector<Gain> take_gains() { return std::move(gains_); }
 
  private:
+  bool agree() const;
+  bool agree(int factor) const;
   bool load(const FlowNode& node, const Regime& regime);
   int tensor_count() const { return static_cast<int>(slots_.size()); }
   int factor_count() const { return static_cast<int>(rule_->factors.size()); }
   FactorShare& share(int tensor, int factor) {
+    return shares_[static_cast<std::size_t>(tensor)][static_cast<std::size_t>(factor)];
+  }
+  const FactorShare& share(int tensor, int factor) const {
     return shares_[static_cast<std::size_t>(tensor)][static_cast<std::size_t>(factor)];
   }
   void load_sizes(int rule);
@@ -99,6 +111,7 @@ class Stepper {
   Strategy strategy_ = Strategy::aggressive;
   std::vector<Gain> gains_;
   std::vector<int> changed_;
+  bool is_settled_ = false;
   std::vector<std::vector<std::int64_t>> sizes_of_;  ///< by rule, by tensor
 
   // Of the node at hand: tensors are its operands, then its results.
@@ -114,6 +127,7 @@ class Stepper {
   std::vector<bool> is_updated_;
   Axes taken_;
   Axes filtered_;
+  Axes written_;
 };
 
 }  // namespace shard

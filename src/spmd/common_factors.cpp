@@ -314,7 +314,7 @@ CommonFactors filled_in(const FactorRule& rule, AxesPerDim factors) {
     for (const TensorFactors& layout : *side) {
       AxesPerDim& dims = common.tensors.emplace_back();
       for (const std::vector<int>& dim : layout)
-        dims.push_back(unproject(shares, dim, rule.factors));
+        unproject(shares, dim, rule.factors, dims.emplace_back());
     }
   }
   for (std::size_t factor = 0; factor < rule.factors.size(); ++factor) {
