@@ -52,6 +52,7 @@ class Lowering {
         choice_(graph_, facts.values, facts.ops, forms_, loops_, facts.reshards) {}
 
   Program run() {
+    write_.reserve(graph_.nodes.size());
     for (const GraphInput& input : graph_.inputs) add_input(input);
     lower_nodes(graph_.body());
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) add_output(i);

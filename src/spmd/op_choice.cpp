@@ -46,7 +46,9 @@ Bytes OpChoice::sent_around(const Node& node, const OpWay& way) {
                 .wire;
   }
   for (std::size_t i = 0; i < node.results.size(); ++i) {
-    Sharding natural = way.result(node.operands.size() + i);
+    const Sharding& made = way.result(node.operands.size() + i);
+    if (made == declared(node.results[i]) && way.common.reduced.empty()) continue;
+    Sharding natural = made;
     natural.unreduced.clear();
     const TensorType& type = graph_.value(node.results[i]).type;
     if (!way.common.reduced.empty()) {
@@ -101,9 +103,18 @@ std::vector<Way> OpChoice::ways_with_sums(NodeId id) {
   return ways;
 }
 
+/// Whether some operand of the set is a sum.
+bool OpChoice::has_term(const Node& node, SumOperands set) const {
+  for (std::size_t i = 0; i < node.operands.size(); ++i) {
+    if (has_operand(set, i) && unreduced_form(node.operands[i]) != nullptr) return true;
+  }
+  return false;
+}
+
 /// Which operands of the set are sums over which common axes; all of them have to be. A carry that
 /// starts as zeros is whatever it is added to.
 std::optional<OpWay> OpChoice::summing(const Node& node, SumOperands set) const {
+  if (!has_term(node, set)) return std::nullopt;
   OpWay pattern;
   bool has_terms = false;
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
@@ -211,8 +222,10 @@ std::optional<std::int64_t> OpChoice::cost_of(const Node& node, const OpWay& way
   std::int64_t results = 0;
   for (std::size_t i = 0; i < node.results.size(); ++i) {
     const ValueId value = node.results[i];
-    const ReshardPlan* const plan = reshards_.way(
-        graph_.value(value).type, way.result(node.operands.size() + i), declared(value));
+    const Sharding& natural = way.result(node.operands.size() + i);
+    if (natural == declared(value)) continue;
+    const ReshardPlan* const plan =
+        reshards_.way(graph_.value(value).type, natural, declared(value));
     if (plan != nullptr) results += plan->wire.count();
   }
   const std::int64_t times = loops_.times();
@@ -221,6 +234,7 @@ std::optional<std::int64_t> OpChoice::cost_of(const Node& node, const OpWay& way
 }
 
 std::optional<std::int64_t> OpChoice::bytes_to(ValueId value, const Sharding& wanted) {
+  if (forms_.find(value, wanted) != nullptr) return 0;
   std::optional<std::int64_t> least;
   for (const Form& form : forms_.of(value)) {
     const ReshardPlan* const plan = reshards_.way(graph_.value(value).type, form.sharding, wanted);

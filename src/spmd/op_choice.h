@@ -39,6 +39,7 @@ class OpChoice {
   Bytes sent_around(const Node& node, const OpWay& way);
   bool moves_nothing(const Node& node, const OpWay& way) const;
   std::vector<Way> ways_with_sums(NodeId id);
+  bool has_term(const Node& node, SumOperands set) const;
   std::optional<OpWay> summing(const Node& node, SumOperands set) const;
   const Form* unreduced_form(ValueId value) const;
   void add_summing_ways(NodeId id, const OpWay& pattern, std::vector<Way>& ways);

@@ -12,18 +12,15 @@ std::vector<BufferId> OpWriter::run(const OpWay& way, const std::vector<BufferId
 }
 
 std::vector<BufferId> OpWriter::plainly(const OpWay& way, const std::vector<BufferId>& operands) {
-  Instruction instruction = write_.instruction_of(id_);
+  Instruction instruction = write_.instruction_of(id_, way.local ? *way.local : node_.attributes);
   instruction.operands = operands;
+  instruction.results.reserve(node_.results.size());
   for (std::size_t i = 0; i < node_.results.size(); ++i) {
     instruction.results.push_back(
         write_.new_buffer(node_.results[i], way.result(operands.size() + i), result_name(way, i)));
   }
   std::vector<BufferId> results = instruction.results;
-  if (way.local) {
-    instruction.attributes = *way.local;
-  } else {
-    write_.localize(instruction, way.common);
-  }
+  if (!way.local) write_.localize(instruction, way.common);
   write_.emit(std::move(instruction));
   return results;
 }

@@ -13,6 +13,12 @@ ProgramWriter::ProgramWriter(const ShardedGraph& source) : graph_(source.graph) 
   program.bodies.emplace_back();
 }
 
+void ProgramWriter::reserve(std::size_t nodes) {
+  // Collectives come to the nodes, about one to four of them.
+  body().instructions.reserve(nodes + nodes / 4);
+  program.buffers.reserve(nodes + nodes / 2);
+}
+
 int ProgramWriter::enter(int body) { return std::exchange(body_, body); }
 
 int ProgramWriter::enter_new_body() {
@@ -30,10 +36,14 @@ BufferId ProgramWriter::new_buffer(ValueId value, const Sharding& sharding, std:
 }
 
 Instruction ProgramWriter::instruction_of(NodeId id) const {
+  return instruction_of(id, graph_.node(id).attributes);
+}
+
+Instruction ProgramWriter::instruction_of(NodeId id, const Attributes& attributes) const {
   const Node& node = graph_.node(id);
   Instruction instruction;
   instruction.op = node.op;
-  instruction.attributes = node.attributes;
+  instruction.attributes = attributes;
   instruction.node = id;
   instruction.phase = node.phase;
   instruction.iteration = node.iteration;

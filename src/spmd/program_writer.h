@@ -17,6 +17,9 @@ class ProgramWriter {
 
   Program program;
 
+  /// Makes room in the current body for the instructions of so many nodes.
+  void reserve(std::size_t nodes);
+
   int current_body() const { return body_; }
   Body& body() { return program.bodies[static_cast<std::size_t>(body_)]; }
   /// Appends to that body from now on; returns the one appended to so far.
@@ -27,8 +30,9 @@ class ProgramWriter {
   void finish_body() { early_.place(body()); }
 
   BufferId new_buffer(ValueId value, const Sharding& sharding, std::string name);
-  /// The instruction of a node, its attributes still those of whole arrays.
+  /// The instruction of a node, its attributes still those of whole arrays, or these.
   Instruction instruction_of(NodeId id) const;
+  Instruction instruction_of(NodeId id, const Attributes& attributes) const;
   /// Brings the attributes to the form that they have on a device's parts.
   void localize(Instruction& instruction, const CommonFactors& common) const;
   void emit(Instruction instruction) { body().instructions.push_back(std::move(instruction)); }

@@ -13,6 +13,7 @@ class Renumbering {
 
   void run() {
     visit(0);
+    buffers_.reserve(buffer_order_.size());
     for (const BufferId old : buffer_order_) {
       Buffer& buffer = program_.buffers[index_of(old)];
       buffer.alias_of = renamed(buffer.alias_of);

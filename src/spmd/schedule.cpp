@@ -15,7 +15,8 @@ class Scheduler {
         producer_(program.buffers.size(), -1),
         is_emitted_(instructions_.size()),
         waits_(instructions_.size(), 0),
-        followers_(instructions_.size()) {
+        followers_(instructions_.size()),
+        is_donated_(program.buffers.size()) {
     for (std::size_t i = 0; i < instructions_.size(); ++i) {
       for (const BufferId result : instructions_[i].results)
         producer_[index_of(result)] = static_cast<int>(i);
@@ -32,6 +33,7 @@ class Scheduler {
     }
     for (std::size_t i = 0; i < instructions_.size(); ++i) emit(i);
     std::vector<Instruction> ordered;
+    ordered.reserve(order_.size());
     for (const std::size_t i : order_) ordered.push_back(std::move(instructions_[i]));
     instructions_ = std::move(ordered);
   }
@@ -42,24 +44,24 @@ class Scheduler {
   /// An update waits for what it reads to be made, and for everybody else who reads the donated
   /// state it reads: only then can it write over it.
   void find_waits() {
-    std::vector<std::vector<int>> readers(program_.buffers.size());
+    std::vector<std::vector<int>> readers(program_.buffers.size());  // of donated state
     for (const ProgramOutput& output : program_.outputs) {
       if (output.donates < 0) continue;
       const ProgramInput& input = program_.inputs[static_cast<std::size_t>(output.donates)];
-      is_donated_.push_back(input.buffer);
+      is_donated_[index_of(input.buffer)] = true;
     }
-    std::sort(is_donated_.begin(), is_donated_.end());
     for (std::size_t i = 0; i < instructions_.size(); ++i) {
       if (is_update(i)) continue;
-      for (const BufferId operand : instructions_[i].operands)
-        readers[index_of(operand)].push_back(static_cast<int>(i));
+      for (const BufferId operand : instructions_[i].operands) {
+        if (is_donated_[index_of(operand)])
+          readers[index_of(operand)].push_back(static_cast<int>(i));
+      }
     }
     for (std::size_t i = 0; i < instructions_.size(); ++i) {
       if (!is_update(i)) continue;
       for (const BufferId operand : instructions_[i].operands) {
         const int producer = producer_[index_of(operand)];
         if (producer >= 0) wait(i, producer);
-        if (!std::binary_search(is_donated_.begin(), is_donated_.end(), operand)) continue;
         for (const int reader : readers[index_of(operand)]) wait(i, reader);
       }
     }
@@ -113,7 +115,7 @@ class Scheduler {
   std::vector<bool> is_emitted_;
   std::vector<int> waits_;
   std::vector<std::vector<std::size_t>> followers_;
-  std::vector<BufferId> is_donated_;
+  std::vector<bool> is_donated_;  ///< by buffer
   std::vector<std::size_t> order_;
 };
 
