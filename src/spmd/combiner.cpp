@@ -25,26 +25,25 @@ void Combiner::note_waits(std::span<const int> needs) {
       known = waits;
       continue;
     }
-    Waits all;
     const Waits& one = pool_[static_cast<std::size_t>(known)];
     const Waits& other = pool_[static_cast<std::size_t>(waits)];
-    std::set_union(one.begin(), one.end(), other.begin(), other.end(), std::back_inserter(all));
-    keep_latest(all);
-    known = all == one ? known : all == other ? waits : new_waits(std::move(all));
+    all_.clear();
+    std::set_union(one.begin(), one.end(), other.begin(), other.end(), std::back_inserter(all_));
+    keep_latest();
+    known = latest_ == one ? known : latest_ == other ? waits : new_waits(latest_);
   }
   waits_of_.push_back(known);
 }
 
-/// Drops what another one waits for. That stays so: what a collective waits for only grows.
-void Combiner::keep_latest(Waits& waits) const {
-  Waits latest;
-  for (const int one : waits) {
-    const bool is_earlier = std::any_of(waits.begin(), waits.end(), [&](int other) {
+/// Of `all_` what no other one waits for. That stays so: what a collective waits for only grows.
+void Combiner::keep_latest() {
+  latest_.clear();
+  for (const int one : all_) {
+    const bool is_earlier = std::any_of(all_.begin(), all_.end(), [&](int other) {
       return other != one && before_[static_cast<std::size_t>(other)].has(one);
     });
-    if (!is_earlier) latest.push_back(one);
+    if (!is_earlier) latest_.push_back(one);
   }
-  waits = std::move(latest);
 }
 
 NumberRuns Combiner::closed(const Waits& waits) const {

@@ -30,7 +30,7 @@ class Combiner {
   using Waits = std::vector<int>;  ///< merged collectives, sorted
 
   void note_waits(std::span<const int> needs);
-  void keep_latest(Waits& waits) const;
+  void keep_latest();
   NumberRuns closed(const Waits& waits) const;
   int place(const Collective& collective, const NumberRuns& before);
   int candidate(const std::vector<int>& candidates, const NumberRuns& before) const;
@@ -42,6 +42,9 @@ class Combiner {
   std::vector<NumberRuns> before_;            ///< by merged collective: all it waits for
   std::vector<bool> has_followers_;           ///< by merged collective: in some `before_`
   std::vector<std::vector<int>> candidates_;  ///< by key: merged collectives in order
+  // Of the instruction at hand; kept for their memory.
+  Waits all_;     ///< what two of its operands wait for
+  Waits latest_;  ///< the same without what that waits for
 };
 
 }  // namespace shard::spmd

@@ -17,7 +17,20 @@ class FactFinder {
         producers_(program_.buffers.size(), -1),
         of_buffers_(program_.buffers.size()) {}
 
-  FoldFacts run() {
+  FoldFacts run() && {
+    find_steps();
+    note_buffers();
+    found_.by_buffer = ByIteration(std::move(of_buffers_));
+    return std::move(found_);
+  }
+
+  FoldFacts steps() && {
+    find_steps();
+    return std::move(found_);
+  }
+
+ private:
+  void find_steps() {
     found_.program = &program_;
     found_.inputs = static_cast<int>(program_.inputs.size());
     found_.end = liveness_.end;
@@ -25,13 +38,9 @@ class FactFinder {
       of_buffers_[index_of(program_.inputs[i].buffer)] = graph_.inputs[i].iteration;
     }
     visit(0);
-    note_buffers();
     found_.by_step = ByIteration(std::move(of_steps_));
-    found_.by_buffer = ByIteration(std::move(of_buffers_));
-    return std::move(found_);
   }
 
- private:
   void visit(int body) {
     const std::vector<Instruction>& list =
         program_.bodies[static_cast<std::size_t>(body)].instructions;
@@ -41,6 +50,7 @@ class FactFinder {
       step.instruction = &instruction;
       step.moments = liveness_.moments[static_cast<std::size_t>(body)][i];
       if (body == 0) step.position = static_cast<int>(i);
+      step.needs.reserve(instruction.operands.size());
       for (const BufferId operand : instruction.operands) {
         step.needs.push_back(producers_[index_of(operand)]);
       }
@@ -112,6 +122,8 @@ bool are_inputs_alike(const std::vector<int>& a, const std::vector<int>& b) {
 }  // namespace
 
 FoldFacts fold_facts(const FoldedFunction& function) { return FactFinder(function).run(); }
+
+FoldFacts step_facts(const FoldedFunction& function) { return FactFinder(function).steps(); }
 
 bool are_alike(const StepFacts& a, const StepFacts& b) {
   const Instruction &one = *a.instruction, &other = *b.instruction;

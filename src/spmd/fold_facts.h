@@ -39,6 +39,8 @@ struct FoldFacts {
 };
 
 FoldFacts fold_facts(const FoldedFunction& function);
+/// The instructions alone; no buffers.
+FoldFacts step_facts(const FoldedFunction& function);
 
 /// The same but for numbers in names and for where they stand.
 bool are_alike(const StepFacts& a, const StepFacts& b);

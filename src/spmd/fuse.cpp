@@ -1,7 +1,6 @@
 #include "spmd/fuse.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/check.h"
 #include "spmd/fused_form.h"
@@ -91,11 +90,13 @@ class ChainFinder {
 
   /// Another phase or iteration begins.
   void close_others(const Instruction& instruction) {
-    const std::vector<std::size_t> open = open_;
-    for (const std::size_t chain : open) {
+    std::erase_if(open_, [&](std::size_t chain) {
       const Instruction& last = instructions_[chains_[chain].members.back()];
-      if (last.phase != instruction.phase || last.iteration != instruction.iteration) close(chain);
-    }
+      const bool goes_on =
+          last.phase == instruction.phase && last.iteration == instruction.iteration;
+      if (!goes_on) chains_[chain].is_open = false;
+      return !goes_on;
+    });
   }
 
   std::size_t open_chain_of(BufferId id) const {
@@ -139,21 +140,22 @@ class ChainFinder {
 
   /// What the instruction asks for as a step of these chains.
   std::optional<spmd::FusedSpace> space_with(std::size_t position,
-                                             std::span<const std::size_t> chains) const {
+                                             std::span<const std::size_t> chains) {
     const Instruction& instruction = instructions_[position];
-    std::vector<TensorType> operands;
-    std::vector<char> inside;
-    for (const BufferId id : instruction.operands) {
-      operands.push_back(program_.buffer(id).type);
+    operands_.resize(instruction.operands.size());
+    inside_.resize(instruction.operands.size());
+    for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
+      const BufferId id = instruction.operands[i];
+      operands_[i] = program_.buffer(id).type;
       const std::size_t from = open_chain_of(id);
-      inside.push_back(std::find(chains.begin(), chains.end(), from) != chains.end() ? 1 : 0);
+      inside_[i] = std::find(chains.begin(), chains.end(), from) != chains.end() ? 1 : 0;
     }
-    return spmd::space_of(instruction.op, instruction.attributes, operands,
-                          program_.buffer(instruction.results.front()).type, inside);
+    return spmd::space_of(instruction.op, instruction.attributes, operands_,
+                          program_.buffer(instruction.results.front()).type, inside_);
   }
 
   std::optional<spmd::FusedSpace> joined_space(std::size_t position,
-                                               std::span<const std::size_t> chains) const {
+                                               std::span<const std::size_t> chains) {
     auto space = space_with(position, chains);
     std::size_t steps = 1;
     for (const std::size_t chain : chains) {
@@ -197,17 +199,24 @@ class ChainFinder {
   std::vector<std::size_t> reader_of_buffer_;  ///< that read it last
   std::vector<Chain> chains_;
   std::vector<std::size_t> open_;
+  // Of the instruction at hand; kept for their memory.
+  std::vector<TensorType> operands_;
+  std::vector<char> inside_;
 };
 
-/// Makes one instruction of a chain.
+/// Makes one instruction of each chain.
 class ChainWriter {
  public:
   /// `readers`: by buffer, how many name it, in instructions or as results of a body.
   ChainWriter(const std::vector<Instruction>& instructions, const std::vector<int>& readers)
-      : instructions_(instructions), readers_(readers) {}
+      : instructions_(instructions),
+        readers_(readers),
+        numbers_(readers.size(), unknown),
+        reads_(readers.size(), 0) {}
 
   Instruction write(const Chain& chain) {
     const Instruction& last = instructions_[chain.members.back()];
+    made_ = Instruction{};
     made_.kind = Instruction::Kind::fused;
     made_.node = last.node;
     made_.phase = last.phase;
@@ -215,28 +224,37 @@ class ChainWriter {
     find_operands(chain);
     for (const std::size_t member : chain.members) add_step(instructions_[member]);
     add_outputs(chain);
+    forget(chain);
     return std::move(made_);
   }
 
  private:
+  static constexpr int unknown = -1;
+  static constexpr int made_inside = -2;  ///< its number comes with the step that makes it
+
+  int& number(BufferId id) { return numbers_[index_of(id)]; }
+
   void find_operands(const Chain& chain) {
-    std::map<BufferId, int> made_inside;
     for (const std::size_t member : chain.members) {
       for (const BufferId id : instructions_[member].operands) {
-        ++reads_[id];
-        if (made_inside.count(id) != 0 || numbers_.count(id) != 0) continue;
-        numbers_.emplace(id, static_cast<int>(made_.operands.size()));
+        ++reads_[index_of(id)];
+        if (number(id) != unknown) continue;
+        number(id) = static_cast<int>(made_.operands.size());
         made_.operands.push_back(id);
       }
-      for (const BufferId id : instructions_[member].results) made_inside.emplace(id, 0);
+      for (const BufferId id : instructions_[member].results) number(id) = made_inside;
     }
     values_ = static_cast<int>(made_.operands.size());
   }
 
   void add_step(const Instruction& instruction) {
     FusedStep step{instruction.op, instruction.attributes, {}, instruction.node};
-    for (const BufferId id : instruction.operands) step.operands.push_back(numbers_.at(id));
-    for (const BufferId id : instruction.results) numbers_.emplace(id, values_++);
+    step.operands.reserve(instruction.operands.size());
+    for (const BufferId id : instruction.operands) {
+      SHARD_CHECK(number(id) >= 0, "a step reads what comes from outside or before it");
+      step.operands.push_back(number(id));
+    }
+    for (const BufferId id : instruction.results) number(id) = values_++;
     made_.steps.push_back(std::move(step));
   }
 
@@ -244,17 +262,30 @@ class ChainWriter {
   void add_outputs(const Chain& chain) {
     for (const std::size_t member : chain.members) {
       for (const BufferId id : instructions_[member].results) {
-        if (readers_[index_of(id)] == reads_[id]) continue;
+        if (readers_[index_of(id)] == reads_[index_of(id)]) continue;
         made_.results.push_back(id);
-        made_.outputs.push_back(numbers_.at(id));
+        made_.outputs.push_back(number(id));
+      }
+    }
+  }
+
+  /// For the next chain.
+  void forget(const Chain& chain) {
+    for (const std::size_t member : chain.members) {
+      const Instruction& one = instructions_[member];
+      for (const std::vector<BufferId>* side : {&one.operands, &one.results}) {
+        for (const BufferId id : *side) {
+          number(id) = unknown;
+          reads_[index_of(id)] = 0;
+        }
       }
     }
   }
 
   const std::vector<Instruction>& instructions_;
   const std::vector<int>& readers_;
-  std::map<BufferId, int> numbers_;  ///< of values
-  std::map<BufferId, int> reads_;    ///< by the chain
+  std::vector<int> numbers_;  ///< by buffer: of its value
+  std::vector<int> reads_;    ///< by buffer: by the chain
   int values_ = 0;
   Instruction made_;
 };
@@ -267,7 +298,9 @@ bool fuse_body(const Program& program, Body& body, const std::vector<int>& reade
   for (std::size_t i = 0; i < chains.size(); ++i) {
     for (const std::size_t member : chains[i].members) chain_at[member] = static_cast<int>(i);
   }
+  ChainWriter writer(body.instructions, readers);
   std::vector<Instruction> list;
+  list.reserve(body.instructions.size());
   for (std::size_t i = 0; i < body.instructions.size(); ++i) {
     if (chain_at[i] < 0) {
       list.push_back(std::move(body.instructions[i]));
@@ -275,7 +308,7 @@ bool fuse_body(const Program& program, Body& body, const std::vector<int>& reade
     }
     const Chain& chain = chains[static_cast<std::size_t>(chain_at[i])];
     if (chain.members.back() != i) continue;
-    list.push_back(ChainWriter(body.instructions, readers).write(chain));
+    list.push_back(writer.write(chain));
   }
   body.instructions = std::move(list);
   return true;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace shard::spmd {
 namespace {
@@ -18,15 +20,21 @@ std::vector<std::size_t> sorted_positions(std::size_t count, auto before) {
   return order;
 }
 
-bool meet(const Life& a, const Life& b) { return a.first <= b.last && b.first <= a.last; }
-
 std::int64_t peak(const std::vector<Block>& blocks, const Offsets& offsets) {
   std::int64_t top = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) top = std::max(top, offsets[i] + blocks[i].bytes);
   return top;
 }
 
-Offsets pack_by_size(const std::vector<Block>& blocks) {
+/// A block that has its place.
+struct Placed {
+  Life life;
+  std::int64_t offset = 0;
+  std::int64_t end = 0;
+};
+
+/// Nothing as soon as a block reaches `limit`.
+std::optional<Offsets> pack_by_size(const std::vector<Block>& blocks, std::int64_t limit) {
   const std::vector<std::size_t> order =
       sorted_positions(blocks.size(), [&](std::size_t a, std::size_t b) {
         if (blocks[a].bytes != blocks[b].bytes) return blocks[a].bytes > blocks[b].bytes;
@@ -35,17 +43,21 @@ Offsets pack_by_size(const std::vector<Block>& blocks) {
         return a < b;
       });
   Offsets offsets(blocks.size());
-  std::vector<std::size_t> placed;  // by offset
-  for (const std::size_t block : order) {
+  std::vector<Placed> placed;  // by offset
+  placed.reserve(blocks.size());
+  for (const std::size_t number : order) {
+    const auto& [bytes, life] = blocks[number];
     std::int64_t offset = 0;
-    for (const std::size_t other : placed) {
-      if (!meet(blocks[other].life, blocks[block].life)) continue;
-      if (offset + blocks[block].bytes <= offsets[other]) break;
-      offset = std::max(offset, offsets[other] + blocks[other].bytes);
+    for (const Placed& other : placed) {
+      if (other.life.first > life.last || life.first > other.life.last) continue;
+      if (offset + bytes <= other.offset) break;
+      offset = std::max(offset, other.end);
     }
-    offsets[block] = offset;
-    const auto below = [&](std::size_t a, std::size_t b) { return offsets[a] < offsets[b]; };
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), block, below), block);
+    if (offset + bytes >= limit) return std::nullopt;
+    offsets[number] = offset;
+    const auto below = [](std::int64_t place, const Placed& one) { return place < one.offset; };
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), offset, below),
+                  {life, offset, offset + bytes});
   }
   return offsets;
 }
@@ -166,9 +178,10 @@ std::int64_t most_live(const std::vector<Block>& blocks) {
 
 std::vector<std::int64_t> pack(const std::vector<Block>& blocks) {
   Offsets best = pack_by_time(blocks);
-  if (blocks.size() > most_for_quadratic || peak(blocks, best) == most_live(blocks)) return best;
-  Offsets by_size = pack_by_size(blocks);
-  return peak(blocks, by_size) < peak(blocks, best) ? by_size : best;
+  const std::int64_t highest = peak(blocks, best);
+  if (blocks.size() > most_for_quadratic || highest == most_live(blocks)) return best;
+  std::optional<Offsets> lower = pack_by_size(blocks, highest);
+  return lower ? std::move(*lower) : best;
 }
 
 }  // namespace shard::spmd

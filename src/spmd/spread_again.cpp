@@ -1,6 +1,7 @@
 #include "spmd/spread_again.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,18 +32,26 @@ struct Spread {
   Instruction made_by;              ///< with the attributes that say how
 };
 
-/// Who makes and reads what in a body, and in which stretch between two ends of chains.
+/// Who makes and reads what in a body, and in which stretch between two ends of chains. Readers are
+/// known of broadcasts and parameters alone: nobody asks for others.
 class BodyIndex {
  public:
   explicit BodyIndex(const Body& body) : body_(body) {
     results_.insert(body.results.begin(), body.results.end());
+    for (const BufferId id : body.parameters) readers_[id];
+    maker_.reserve(body.instructions.size());
+    chain_.reserve(body.instructions.size());
     int chain = 0;
     for (std::size_t i = 0; i < body.instructions.size(); ++i) {
       const Instruction& one = body.instructions[i];
       if (i == 0 || begins_chain(body.instructions[i - 1], one)) ++chain;
       chain_.push_back(chain);
-      for (const BufferId id : one.operands) readers_[id].push_back(i);
+      for (const BufferId id : one.operands) {
+        if (const auto known = readers_.find(id); known != readers_.end())
+          known->second.push_back(i);
+      }
       for (const BufferId id : one.results) maker_[id] = i;
+      if (is_spread(one)) readers_[one.results.front()];
     }
   }
 
@@ -129,6 +138,7 @@ class Spreader {
 
   /// Each chain gets a broadcast of its own before its first reader.
   void make_again(std::size_t number) {
+    if (spreads_[number].empty()) return;
     std::vector<Instruction>& list = program_.bodies[number].instructions;
     std::map<std::size_t, std::vector<Instruction>> before;  ///< by position
     for (const Spread& spread : spreads_[number]) {
@@ -147,8 +157,13 @@ class Spreader {
       }
     }
     std::vector<Instruction> made;
+    made.reserve(list.size() + before.size());
+    auto next = before.begin();
     for (std::size_t i = 0; i < list.size(); ++i) {
-      for (Instruction& one : before[i]) made.push_back(std::move(one));
+      if (next != before.end() && next->first == i) {
+        std::move(next->second.begin(), next->second.end(), std::back_inserter(made));
+        ++next;
+      }
       made.push_back(std::move(list[i]));
     }
     list = std::move(made);

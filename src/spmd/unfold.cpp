@@ -129,12 +129,15 @@ std::vector<MergeCount> merged_in(const WrittenOut& whole) {
   return counts;
 }
 
+using FactsOfOne = spmd::FoldFacts (*)(const FoldedFunction& function);
+
 std::vector<spmd::FoldFacts> facts_of(const FoldedFunction& folded,
-                                      std::span<const FoldedFunction> widened) {
+                                      std::span<const FoldedFunction> widened,
+                                      FactsOfOne facts_of_one) {
   std::vector<spmd::FoldFacts> facts;
   facts.reserve(widened.size() + 1);
-  facts.push_back(spmd::fold_facts(folded));
-  for (const FoldedFunction& wide : widened) facts.push_back(spmd::fold_facts(wide));
+  facts.push_back(facts_of_one(folded));
+  for (const FoldedFunction& wide : widened) facts.push_back(facts_of_one(wide));
   return facts;
 }
 
@@ -157,7 +160,7 @@ std::optional<Unfolded> unfold(const FoldedFunction& folded,
                                std::span<const FoldedFunction> widened,
                                std::span<const Iteration> folds) {
   auto parts = std::make_shared<Unfolded::Parts>();
-  parts->facts = facts_of(folded, widened);
+  parts->facts = facts_of(folded, widened, spmd::fold_facts);
   auto whole = spmd::write_out(parts->facts, folds);
   if (!whole) return std::nullopt;
   parts->whole = std::move(*whole);
@@ -167,7 +170,7 @@ std::optional<Unfolded> unfold(const FoldedFunction& folded,
 std::optional<std::vector<MergeCount>> merged_unfolded(const FoldedFunction& folded,
                                                        std::span<const FoldedFunction> widened,
                                                        std::span<const Iteration> folds) {
-  const std::vector<spmd::FoldFacts> facts = facts_of(folded, widened);
+  const std::vector<spmd::FoldFacts> facts = facts_of(folded, widened, spmd::step_facts);
   const auto whole = spmd::write_out_steps(facts, folds);
   if (!whole) return std::nullopt;
   return merged_in(*whole);
