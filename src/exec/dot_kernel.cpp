@@ -3,105 +3,28 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
-#include <type_traits>
 #include <utility>
 
-#include "base/check.h"
-#include "exec/blas.h"
+#include "exec/blocked_gemm.h"
+#include "exec/dot_plan.h"
 #include "exec/element.h"
-#include "exec/kernel.h"
-#include "exec/permute.h"
-#include "ops/dims.h"
+#include "exec/processor.h"
 
 namespace shard {
 namespace {
-
-using Dims = std::vector<std::int64_t>;
-
-/// One operand as [batch, rows, columns]: packed first if its dims lie in another order, read with
-/// swapped strides if only the last two groups are swapped.
-struct DotOperand {
-  std::optional<Permutation> packing;
-  bool is_transposed = false;
-  std::int64_t rows = 1;
-  std::int64_t columns = 1;
-
-  MatrixView view(const float* data) const {
-    return is_transposed ? MatrixView{data, 1, rows} : MatrixView{data, columns, 1};
-  }
-};
-
-struct DotPlan {
-  DType dtype = DType::f32;
-  std::int64_t batch = 1;
-  GemmSizes sizes;
-  DotOperand lhs;  ///< [batch, m, k]
-  DotOperand rhs;  ///< [batch, k, n]
-};
-
-Dims free_dims(const TensorType& type, const Dims& batch, const Dims& contract) {
-  Dims dims;
-  for (std::int64_t dim = 0; dim < type.rank(); ++dim) {
-    if (!contains(batch, dim) && !contains(contract, dim)) dims.push_back(dim);
-  }
-  return dims;
-}
-
-std::int64_t size_of(const TensorType& type, const Dims& dims) {
-  std::int64_t size = 1;
-  for (const std::int64_t dim : dims) size *= type.shape[static_cast<std::size_t>(dim)];
-  return size;
-}
-
-Dims joined(const Dims& a, const Dims& b, const Dims& c) {
-  Dims all = a;
-  all.insert(all.end(), b.begin(), b.end());
-  all.insert(all.end(), c.begin(), c.end());
-  return all;
-}
-
-DotOperand plan_operand(const TensorType& type, const Dims& batch, const Dims& rows,
-                        const Dims& columns) {
-  const std::size_t bytes = static_cast<std::size_t>(info(type.dtype).bytes);
-  DotOperand operand;
-  operand.rows = size_of(type, rows);
-  operand.columns = size_of(type, columns);
-  Permutation straight(type.shape, joined(batch, rows, columns), bytes);
-  if (straight.is_identity()) return operand;
-  operand.is_transposed =
-      Permutation(type.shape, joined(batch, columns, rows), bytes).is_identity();
-  if (!operand.is_transposed) operand.packing = std::move(straight);
-  return operand;
-}
-
-DotPlan plan_dot(const KernelSite& site) {
-  const Dims& lhs_batch = site.attributes.integers("lhs_batch");
-  const Dims& rhs_batch = site.attributes.integers("rhs_batch");
-  const Dims& lhs_contract = site.attributes.integers("lhs_contract");
-  const Dims& rhs_contract = site.attributes.integers("rhs_contract");
-  const TensorType &lhs = site.operands[0], &rhs = site.operands[1];
-  const Dims lhs_free = free_dims(lhs, lhs_batch, lhs_contract);
-  const Dims rhs_free = free_dims(rhs, rhs_batch, rhs_contract);
-  DotPlan plan;
-  plan.dtype = lhs.dtype;
-  plan.batch = size_of(lhs, lhs_batch);
-  plan.sizes = {size_of(lhs, lhs_free), size_of(rhs, rhs_free), size_of(lhs, lhs_contract)};
-  plan.lhs = plan_operand(lhs, lhs_batch, lhs_free, lhs_contract);
-  plan.rhs = plan_operand(rhs, rhs_batch, rhs_contract, rhs_free);
-  return plan;
-}
 
 // Measured on an AVX-512 machine: up to here our streaming forms are the faster ones.
 constexpr std::int64_t most_rows = 8;
 constexpr std::int64_t most_rows_transposed = 16;
 constexpr std::int64_t most_terms = 8;
 constexpr std::int64_t small_product = 32 * 32 * 32;
-// And of those the ones that keep their sums in registers.
+// And of those the ones that keep their sums in registers; with many rows as long as the right
+// operand stays in the first-level cache.
 constexpr std::int64_t most_columns = 64;
+constexpr std::int64_t most_cached = 8192;
 constexpr std::int64_t most_terms_transposed = 256;
 
-/// The forms of the float32 product. `many` is OpenBLAS's where it is found, else our blocked one.
+/// The forms of the float32 product. `many` is the blocked one, or OpenBLAS's.
 enum class GemmForm {
   few_rows,
   few_columns,
@@ -113,9 +36,10 @@ enum class GemmForm {
 
 GemmForm form_of(const DotPlan& plan) {
   const GemmSizes& s = plan.sizes;
-  const bool plain_rhs = !plan.rhs.is_transposed, has_few_rows = s.m <= most_rows;
+  const bool plain_rhs = plan.rhs.is_plain(), has_few_rows = s.m <= most_rows;
   const bool is_small = s.m * s.n * s.k <= small_product, has_few_terms = s.k <= most_terms;
-  if (plain_rhs && s.n <= most_columns && (has_few_rows || is_small)) {
+  const bool is_cached = s.n * s.k <= most_cached && !has_few_terms;
+  if (plain_rhs && s.n <= most_columns && (has_few_rows || is_small || is_cached)) {
     return GemmForm::few_columns;
   }
   if (plain_rhs && (has_few_rows || is_small)) return GemmForm::few_rows;
@@ -124,6 +48,23 @@ GemmForm form_of(const DotPlan& plan) {
                                         : GemmForm::few_rows_transposed;
   }
   return has_few_terms ? GemmForm::few_terms : GemmForm::many;
+}
+
+struct DotChoice {
+  DotPlan plan;
+  GemmForm form;
+};
+
+/// All forms but `many` want the right operand's matrices contiguous.
+DotChoice choose_dot(const KernelSite& site) {
+  DotChoice choice{plan_dot(site), GemmForm::many};
+  choice.form = form_of(choice.plan);
+  const DotOperand& rhs = choice.plan.rhs;
+  if (choice.form != GemmForm::many && !rhs.is_plain() && !rhs.is_turned()) {
+    pack_rhs(choice.plan, site);
+    choice.form = form_of(choice.plan);
+  }
+  return choice;
 }
 
 /// A copy of `view` (rows x columns) in row-major order.
@@ -141,10 +82,14 @@ const float* packed(const MatrixView& view, std::int64_t rows, std::int64_t colu
 void multiply_many(const GemmSizes& sizes, MatrixView a, MatrixView b, float* c, const Blas* blas,
                    Scratch& scratch) {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
-  if (blas != nullptr && std::max({sizes.m, sizes.n, sizes.k}) <= most) {
+  const auto has_unit_stride = [](const MatrixView& view) {
+    return view.row_stride == 1 || view.column_stride == 1;
+  };
+  if (blas != nullptr && has_unit_stride(a) && has_unit_stride(b) &&
+      std::max({sizes.m, sizes.n, sizes.k}) <= most) {
     blas->multiply(sizes, a, b, c);
   } else {
-    blocked_gemm(sizes, a, b, c, scratch.take_array<float>(blocked_packing(sizes)));
+    blocked_gemm(sizes, a, b, {c, sizes.n}, scratch.take_array<float>(blocked_packing(sizes)));
   }
 }
 
@@ -158,13 +103,13 @@ void multiply_f32(const DotPlan& plan, GemmForm form, const Blas* blas, const fl
   } else if (form == GemmForm::few_columns) {
     narrow_gemm_loops().few_columns(s, a, rhs, out);
   } else if (form == GemmForm::few_rows_transposed || form == GemmForm::few_terms_transposed) {
-    if (plan.lhs.is_transposed) a = {packed(a, s.m, s.k, scratch), s.k, 1};
+    if (a.column_stride != 1) a = {packed(a, s.m, s.k, scratch), s.k, 1};
     const bool has_few_terms = form == GemmForm::few_terms_transposed;
     const auto multiply =
         has_few_terms ? narrow_gemm_loops().few_terms_transposed : gemm_loops().few_rows_transposed;
     multiply(s, a, rhs, out);
   } else if (form == GemmForm::few_terms) {
-    const float* rows = plan.rhs.is_transposed ? packed(b, s.k, s.n, scratch) : rhs;
+    const float* rows = !plan.rhs.is_plain() ? packed(b, s.k, s.n, scratch) : rhs;
     gemm_loops().few_terms(s, a, rows, out);
   } else {
     multiply_many(s, a, b, out, blas, scratch);
@@ -196,10 +141,11 @@ void run_f32(const DotPlan& plan, GemmForm form, const Blas* blas, const KernelC
   const bool is_narrow = plan.dtype != DType::f32;
   float* out =
       is_narrow ? call.scratch.take_array<float>(count) : reinterpret_cast<float*>(call.results[0]);
-  for (std::int64_t i = 0; i < plan.batch; ++i) {
-    multiply_f32(plan, form, blas, lhs + i * s.m * s.k, rhs + i * s.k * s.n, out + i * s.m * s.n,
-                 call.scratch);
-  }
+  const std::size_t mark = call.scratch.mark();
+  for_each_batch(plan, [&](std::int64_t i, std::int64_t lhs_at, std::int64_t rhs_at) {
+    multiply_f32(plan, form, blas, lhs + lhs_at, rhs + rhs_at, out + i * s.m * s.n, call.scratch);
+    call.scratch.rewind(mark);
+  });
   if (is_narrow) round_floats(out, plan.dtype, call.results[0], count);
 }
 
@@ -219,25 +165,28 @@ void run_c64(const DotPlan& plan, GemmForm form, const Blas* blas, const KernelC
   const GemmSizes& s = plan.sizes;
   const auto lhs_count = static_cast<std::size_t>(plan.batch * s.m * s.k);
   const auto rhs_count = static_cast<std::size_t>(plan.batch * s.k * s.n);
-  const float* const lhs = parts_of_complex(ordered(plan.lhs, call.operands[0], call.scratch),
-                                            lhs_count, call.scratch);
-  const float* const rhs = parts_of_complex(ordered(plan.rhs, call.operands[1], call.scratch),
-                                            rhs_count, call.scratch);
+  const float* const lhs =
+      parts_of_complex(ordered(plan.lhs, call.operands[0], call.scratch), lhs_count, call.scratch);
+  const float* const rhs =
+      parts_of_complex(ordered(plan.rhs, call.operands[1], call.scratch), rhs_count, call.scratch);
   const auto count = static_cast<std::size_t>(s.m * s.n);
   auto* out = reinterpret_cast<float*>(call.results[0]);
   std::array<float*, 4> products;
   for (float*& product : products) product = call.scratch.take_array<float>(count);
-  for (std::int64_t batch = 0; batch < plan.batch; ++batch, out += 2 * count) {
+  const std::size_t mark = call.scratch.mark();
+  for_each_batch(plan, [&](std::int64_t, std::int64_t lhs_at, std::int64_t rhs_at) {
     for (std::size_t part = 0; part < products.size(); ++part) {
-      const float* const left = lhs + (part / 2) * lhs_count + batch * s.m * s.k;
-      const float* const right = rhs + (part % 2) * rhs_count + batch * s.k * s.n;
+      const float* const left = lhs + (part / 2) * lhs_count + lhs_at;
+      const float* const right = rhs + (part % 2) * rhs_count + rhs_at;
       multiply_f32(plan, form, blas, left, right, products[part], call.scratch);
+      call.scratch.rewind(mark);
     }
     for (std::size_t i = 0; i < count; ++i) {
       out[2 * i] = products[0][i] - products[3][i];
       out[2 * i + 1] = products[1][i] + products[2][i];
     }
-  }
+    out += 2 * count;
+  });
 }
 
 /// Plain loops for the dtypes that are not hot; integers wrap.
@@ -248,19 +197,16 @@ void run_plain(const DotPlan& plan, const KernelCall& call) {
   const T* rhs = reinterpret_cast<const T*>(ordered(plan.rhs, call.operands[1], call.scratch));
   T* out = reinterpret_cast<T*>(call.results[0]);
   std::fill(out, out + plan.batch * s.m * s.n, T{0});
-  const MatrixView a = plan.lhs.view(nullptr), b = plan.rhs.view(nullptr);  // strides only
-  for (std::int64_t batch = 0; batch < plan.batch; ++batch) {
-    for (std::int64_t i = 0; i < s.m; ++i) {
+  const DotOperand &a = plan.lhs, &b = plan.rhs;
+  for_each_batch(plan, [&](std::int64_t, std::int64_t lhs_at, std::int64_t rhs_at) {
+    for (std::int64_t i = 0; i < s.m; ++i, out += s.n) {
       for (std::int64_t k = 0; k < s.k; ++k) {
-        const T x = lhs[i * a.row_stride + k * a.column_stride];
-        const T* row = rhs + k * b.row_stride;
-        for (std::int64_t j = 0; j < s.n; ++j) out[i * s.n + j] += x * row[j * b.column_stride];
+        const T x = lhs[lhs_at + i * a.row_stride + k * a.column_stride];
+        const T* row = rhs + rhs_at + k * b.row_stride;
+        for (std::int64_t j = 0; j < s.n; ++j) out[j] += x * row[j * b.column_stride];
       }
     }
-    lhs += s.m * s.k;
-    rhs += s.k * s.n;
-    out += s.m * s.n;
-  }
+  });
 }
 
 template <class T>
@@ -289,35 +235,38 @@ const RowsRow* rows_row(GemmForm form) {
 }  // namespace
 
 KernelResult make_dot(const KernelSite& site) {
-  DotPlan plan = plan_dot(site);
+  auto [plan, form] = choose_dot(site);
   if (plan.dtype == DType::f64) return plain_kernel<double>(std::move(plan));
   if (plan.dtype == DType::i32) return plain_kernel<std::uint32_t>(std::move(plan));
   if (plan.dtype == DType::u32) return plain_kernel<std::uint32_t>(std::move(plan));
   if (plan.dtype == DType::i64) return plain_kernel<std::uint64_t>(std::move(plan));
   if (!computes_in_f32(plan.dtype) && plan.dtype != DType::c64) return describe(site);
-  const GemmForm form = form_of(plan);
-  const Blas* blas = form == GemmForm::many ? system_blas() : nullptr;
+  const Blas* blas = form == GemmForm::many ? blas_for_many_rows() : nullptr;
   if (plan.dtype == DType::c64) {
-    return [plan = std::move(plan), form, blas](const KernelCall& call) {
+    return [plan = std::move(plan), form = form, blas](const KernelCall& call) {
       run_c64(plan, form, blas, call);
     };
   }
-  return [plan = std::move(plan), form, blas](const KernelCall& call) {
+  return [plan = std::move(plan), form = form, blas](const KernelCall& call) {
     run_f32(plan, form, blas, call);
   };
 }
 
+const Blas* blas_for_many_rows() {
+  return (instruction_sets() & HWY_AVX3) != 0 ? system_blas() : nullptr;
+}
+
 bool needs_many_rows(const KernelSite& site) {
-  const DotPlan plan = plan_dot(site);
-  return computes_in_f32(plan.dtype) && form_of(plan) == GemmForm::many;
+  const DotChoice choice = choose_dot(site);
+  return computes_in_f32(choice.plan.dtype) && choice.form == GemmForm::many;
 }
 
 std::optional<ProductByRows> product_by_rows(const KernelSite& site) {
-  const DotPlan plan = plan_dot(site);
-  const bool is_plain = plan.dtype == DType::f32 && plan.batch == 1 && !plan.lhs.packing &&
-                        !plan.rhs.packing && !plan.rhs.is_transposed;
-  const RowsRow* const row = rows_row(form_of(plan));
-  if (!is_plain || plan.sizes.k > most_terms || row == nullptr) return std::nullopt;
+  const auto [plan, form] = choose_dot(site);
+  const bool is_ready = plan.dtype == DType::f32 && plan.batch == 1 && !plan.lhs.packing &&
+                        !plan.rhs.packing && plan.rhs.is_plain();
+  const RowsRow* const row = rows_row(form);
+  if (!is_ready || plan.sizes.k > most_terms || row == nullptr) return std::nullopt;
   return ProductByRows{
       plan.sizes.m, plan.sizes.n, row->step,
       [row, sizes = plan.sizes, lhs_plan = plan.lhs](

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "exec/blocked_gemm.h"
 #include "exec/element.h"
 #include "exec/kernel.h"
 #include "exec/simd.h"
@@ -58,7 +59,7 @@ struct RaggedPlan {
 
 void multiply_group(const GemmSizes& sizes, MatrixView a, MatrixView b, float* c,
                     Scratch& scratch) {
-  blocked_gemm(sizes, a, b, c, scratch.take_array<float>(blocked_packing(sizes)));
+  blocked_gemm(sizes, a, b, {c, sizes.n}, scratch.take_array<float>(blocked_packing(sizes)));
 }
 
 template <class T>

@@ -92,9 +92,4 @@ struct NarrowGemmLoops {
 };
 const NarrowGemmLoops& narrow_gemm_loops();
 
-/// Any sizes, both operands packed; `packing` holds `blocked_packing(sizes)` floats.
-void blocked_gemm(const GemmSizes& sizes, MatrixView a, MatrixView b, float* c, float* packing);
-/// Floats of packing space that `blocked_gemm` needs.
-std::size_t blocked_packing(const GemmSizes& sizes);
-
 }  // namespace shard

@@ -1,4 +1,4 @@
-#include "exec/simd.h"
+#include "exec/blocked_gemm.h"
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
@@ -9,11 +9,14 @@
 #include "exec/processor.h"
 // clang-format on
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 
-// The blocked product for many rows, used where no BLAS is found: both operands are packed into
-// panels, a register tile of 6 rows by two vectors does the work. Source of the scheme: Goto and
-// van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008).
+// The product for many rows: both operands are packed into panels, a register tile of 6 rows by two
+// vectors does the work. Source of the scheme: Goto and van de Geijn, "Anatomy of High-Performance
+// Matrix Multiplication" (2008), with the loops around the tile as Van Zee and van de Geijn have
+// them in "BLIS: A Framework for Rapidly Instantiating BLAS Functionality" (2015).
 
 HWY_BEFORE_NAMESPACE();
 namespace shard::HWY_NAMESPACE {
@@ -22,97 +25,225 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using BlockLanes = hn::CappedTag<float, 16>;
 
-constexpr std::int64_t block_k = 256;
-constexpr std::int64_t block_n = 1024;
-constexpr std::int64_t block_m = 96;
-constexpr std::int64_t tile_m = 6;
-
 HWY_INLINE std::int64_t tile_n() { return 2 * static_cast<std::int64_t>(hn::Lanes(BlockLanes())); }
 
-/// Rows [row, row+rows) of `a` at columns [k, k+depth), in panels of `tile` rows, column by column;
-/// missing rows are zero.
-HWY_INLINE void pack_panels(const MatrixView& a, std::int64_t row, std::int64_t rows,
-                            std::int64_t k, std::int64_t depth, std::int64_t tile, float* to) {
-  for (std::int64_t panel = 0; panel < rows; panel += tile) {
-    const std::int64_t filled = std::min(tile, rows - panel);
-    for (std::int64_t j = 0; j < depth; ++j, to += tile) {
-      const float* from = a.data + (row + panel) * a.row_stride + (k + j) * a.column_stride;
-      for (std::int64_t i = 0; i < filled; ++i) to[i] = from[i * a.row_stride];
-      for (std::int64_t i = filled; i < tile; ++i) to[i] = 0.0F;
+/// `count` floats; from 4 on they are copied by vectors that may overlap.
+HWY_INLINE void copy_few(const float* from, std::int64_t count, float* to) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<float, 4> d;
+  if (count >= 4) {
+    for (std::int64_t i = 0; i + 4 < count; i += 4) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    hn::StoreU(hn::LoadU(d, from + count - 4), d, to + count - 4);
+    return;
+  }
+#endif
+  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+}
+
+/// Panels of rows that lie next to each other: a few terms of each panel in turn, so that neither
+/// what is read nor what is written needs many cache lines at once.
+void pack_columns(const MatrixView& a, std::int64_t rows, std::int64_t depth, std::int64_t tile,
+                  float* to) {
+  constexpr std::int64_t terms = 8;
+  for (std::int64_t k0 = 0; k0 < depth; k0 += terms) {
+    const std::int64_t end = std::min(depth, k0 + terms);
+    for (std::int64_t panel = 0; panel < rows; panel += tile) {
+      const std::int64_t filled = std::min(tile, rows - panel);
+      float* const out = to + panel * depth;
+      const float* const from = a.data + panel;
+      for (std::int64_t k = k0; k < end; ++k) {
+        copy_few(from + k * a.column_stride, filled, out + k * tile);
+      }
     }
   }
 }
 
-/// out[6][2 vectors] = A panel times B panel over `depth` terms.
-HWY_INLINE void multiply_tile(std::int64_t depth, const float* a, const float* b, float* out) {
+/// Some rows of one panel, term by term.
+HWY_INLINE void pack_strided(const MatrixView& a, std::int64_t rows, std::int64_t from,
+                             std::int64_t depth, std::int64_t tile, float* to) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const float* const row = a.data + i * a.row_stride;
+    for (std::int64_t k = from; k < depth; ++k) to[k * tile + i] = row[k * a.column_stride];
+  }
+}
+
+/// One panel of rows whose terms lie next to each other.
+HWY_INLINE void pack_rows(const MatrixView& a, std::int64_t rows, std::int64_t depth,
+                          std::int64_t tile, float* to) {
+  std::int64_t packed = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<float, 4> d;
+  const hn::Repartition<double, decltype(d)> pairs;
+  if (rows >= 4) {
+    packed = depth / 4 * 4;
+    for (std::int64_t row = 0; row < rows;
+         row = row + 4 < rows ? std::min(row + 4, rows - 4) : rows) {
+      const float* const r0 = a.data + row * a.row_stride;
+      const float *r1 = r0 + a.row_stride, *r2 = r1 + a.row_stride, *r3 = r2 + a.row_stride;
+      float* out = to + row;
+      for (std::int64_t k = 0; k < packed; k += 4, out += 4 * tile) {
+        const auto v0 = hn::LoadU(d, r0 + k), v1 = hn::LoadU(d, r1 + k);
+        const auto v2 = hn::LoadU(d, r2 + k), v3 = hn::LoadU(d, r3 + k);
+        const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
+        const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
+        const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
+        const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
+        hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, out);
+        hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, out + tile);
+        hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, out + 2 * tile);
+        hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, out + 3 * tile);
+      }
+    }
+  }
+#endif
+  pack_strided(a, rows, packed, depth, tile, to);
+}
+
+/// Rows [row, row+rows) of `a` at columns [k, k+depth), in panels of `tile` rows, column by column;
+/// rows that the last panel lacks are left as they are.
+HWY_INLINE void pack_panels(MatrixView a, std::int64_t row, std::int64_t rows, std::int64_t k,
+                            std::int64_t depth, std::int64_t tile, float* to) {
+  a.data += row * a.row_stride + k * a.column_stride;
+  if (a.row_stride == 1) return pack_columns(a, rows, depth, tile, to);
+  for (std::int64_t panel = 0; panel < rows; panel += tile, to += tile * depth) {
+    const std::int64_t filled = std::min(tile, rows - panel);
+    if (a.column_stride == 1) {
+      pack_rows(a, filled, depth, tile, to);
+    } else {
+      pack_strided(a, filled, 0, depth, tile, to);
+    }
+    a.data += tile * a.row_stride;
+  }
+}
+
+/// Where a tile of C lies, and whether it is added to.
+struct BlockTile {
+  float* c = nullptr;
+  std::int64_t row_stride = 0;
+  bool is_first = true;
+};
+
+template <int Vectors, class D, class V>
+HWY_INLINE void put_row(D d, const BlockTile& tile, int row, V v0, V v1) {
+  float* const to = tile.c + row * tile.row_stride;
+  if (!tile.is_first) {
+    v0 = hn::Add(hn::LoadU(d, to), v0);
+    if constexpr (Vectors == 2) v1 = hn::Add(hn::LoadU(d, to + hn::Lanes(d)), v1);
+  }
+  hn::StoreU(v0, d, to);
+  if constexpr (Vectors == 2) hn::StoreU(v1, d, to + hn::Lanes(d));
+}
+
+/// C[Rows][Vectors vectors] (+)= A panel times B panel over `depth` terms.
+template <int Rows, int Vectors>
+HWY_INLINE void multiply_tile(std::int64_t depth, const float* a, const float* b,
+                              const BlockTile& tile) {
   const BlockLanes d;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  for (int row = 0; row < Rows; ++row) hwy::Prefetch(tile.c + row * tile.row_stride);
   auto s00 = hn::Zero(d), s01 = hn::Zero(d), s10 = hn::Zero(d), s11 = hn::Zero(d);
   auto s20 = hn::Zero(d), s21 = hn::Zero(d), s30 = hn::Zero(d), s31 = hn::Zero(d);
   auto s40 = hn::Zero(d), s41 = hn::Zero(d), s50 = hn::Zero(d), s51 = hn::Zero(d);
-  for (std::int64_t k = 0; k < depth; ++k, a += tile_m, b += 2 * lanes) {
-    const auto y0 = hn::LoadU(d, b), y1 = hn::LoadU(d, b + lanes);
-    const auto x0 = hn::Set(d, a[0]), x1 = hn::Set(d, a[1]);
-    s00 = hn::MulAdd(x0, y0, s00);
-    s01 = hn::MulAdd(x0, y1, s01);
-    s10 = hn::MulAdd(x1, y0, s10);
-    s11 = hn::MulAdd(x1, y1, s11);
-    const auto x2 = hn::Set(d, a[2]), x3 = hn::Set(d, a[3]);
-    s20 = hn::MulAdd(x2, y0, s20);
-    s21 = hn::MulAdd(x2, y1, s21);
-    s30 = hn::MulAdd(x3, y0, s30);
-    s31 = hn::MulAdd(x3, y1, s31);
-    const auto x4 = hn::Set(d, a[4]), x5 = hn::Set(d, a[5]);
-    s40 = hn::MulAdd(x4, y0, s40);
-    s41 = hn::MulAdd(x4, y1, s41);
-    s50 = hn::MulAdd(x5, y0, s50);
-    s51 = hn::MulAdd(x5, y1, s51);
+  for (std::int64_t k = 0; k < depth; ++k, a += gemm_tile_rows, b += 2 * lanes) {
+    const auto y0 = hn::LoadU(d, b), y1 = Vectors == 2 ? hn::LoadU(d, b + lanes) : y0;
+    const auto add = [&](int row, auto& s0, auto& s1) HWY_ATTR {
+      const auto x = hn::Set(d, a[row]);
+      s0 = hn::MulAdd(x, y0, s0);
+      if constexpr (Vectors == 2) s1 = hn::MulAdd(x, y1, s1);
+    };
+    add(0, s00, s01);
+    if constexpr (Rows > 1) add(1, s10, s11);
+    if constexpr (Rows > 2) add(2, s20, s21);
+    if constexpr (Rows > 3) add(3, s30, s31);
+    if constexpr (Rows > 4) add(4, s40, s41);
+    if constexpr (Rows > 5) add(5, s50, s51);
   }
-  const auto put = [&](std::int64_t row, auto v0, auto v1) HWY_ATTR {
-    hn::StoreU(v0, d, out + row * 2 * lanes);
-    hn::StoreU(v1, d, out + row * 2 * lanes + lanes);
-  };
-  put(0, s00, s01);
-  put(1, s10, s11);
-  put(2, s20, s21);
-  put(3, s30, s31);
-  put(4, s40, s41);
-  put(5, s50, s51);
+  put_row<Vectors>(d, tile, 0, s00, s01);
+  if constexpr (Rows > 1) put_row<Vectors>(d, tile, 1, s10, s11);
+  if constexpr (Rows > 2) put_row<Vectors>(d, tile, 2, s20, s21);
+  if constexpr (Rows > 3) put_row<Vectors>(d, tile, 3, s30, s31);
+  if constexpr (Rows > 4) put_row<Vectors>(d, tile, 4, s40, s41);
+  if constexpr (Rows > 5) put_row<Vectors>(d, tile, 5, s50, s51);
 }
 
-/// C tile (+)= out, as far as it reaches into C.
-HWY_INLINE void place_tile(bool first, const float* out, std::int64_t rows, std::int64_t columns,
-                           float* c, std::int64_t n) {
+/// A panel of A that may lack rows, times whole vectors of B.
+template <int Vectors>
+HWY_INLINE void multiply_rows(std::int64_t depth, std::int64_t rows, const float* a, const float* b,
+                              BlockTile tile) {
+  if (rows == gemm_tile_rows) return multiply_tile<gemm_tile_rows, Vectors>(depth, a, b, tile);
+  const auto go_on = [&](std::int64_t done) {
+    a += done;
+    tile.c += done * tile.row_stride;
+  };
+  if (rows >= 4) {
+    multiply_tile<4, Vectors>(depth, a, b, tile);
+    go_on(4);
+  }
+  if (rows % 4 >= 2) {
+    multiply_tile<2, Vectors>(depth, a, b, tile);
+    go_on(2);
+  }
+  if (rows % 2 == 1) multiply_tile<1, Vectors>(depth, a, b, tile);
+}
+
+/// The same where the last columns fill no vector: by way of a tile of its own.
+HWY_INLINE void multiply_edge(std::int64_t depth, std::int64_t rows, std::int64_t columns,
+                              const float* a, const float* b, const BlockTile& tile) {
+  HWY_ALIGN float out[gemm_tile_rows * gemm_most_tile_columns];
+  const std::int64_t width = tile_n();
+  multiply_rows<2>(depth, rows, a, b, {out, width, true});
   for (std::int64_t i = 0; i < rows; ++i) {
+    float* const to = tile.c + i * tile.row_stride;
     for (std::int64_t j = 0; j < columns; ++j) {
-      const float before = first ? 0.0F : c[i * n + j];
-      c[i * n + j] = before + out[i * tile_n() + j];
+      to[j] = (tile.is_first ? 0.0F : to[j]) + out[i * width + j];
     }
   }
 }
 
-void blocked(const GemmSizes& sizes, MatrixView a, MatrixView b, float* c, float* packing) {
+/// Rows of A in panels times columns of B in panels.
+HWY_INLINE void multiply_panels(std::int64_t depth, std::int64_t rows, std::int64_t columns,
+                                const float* a, const float* b, const BlockTile& tile) {
   const std::int64_t width = tile_n();
-  const MatrixView b_rows{b.data, b.column_stride, b.row_stride};  // its columns, as rows
-  HWY_ALIGN float out[tile_m * 32];
-  if (sizes.k == 0) std::fill(c, c + sizes.m * sizes.n, 0.0F);
-  for (std::int64_t j0 = 0; j0 < sizes.n; j0 += block_n) {
-    const std::int64_t columns = std::min(block_n, sizes.n - j0);
-    for (std::int64_t k0 = 0; k0 < sizes.k; k0 += block_k) {
-      const std::int64_t depth = std::min(block_k, sizes.k - k0);
-      float* packed_b = packing;
-      float* packed_a = packing + (columns + width - 1) / width * width * depth;
-      pack_panels(b_rows, j0, columns, k0, depth, width, packed_b);
-      for (std::int64_t i0 = 0; i0 < sizes.m; i0 += block_m) {
-        const std::int64_t rows = std::min(block_m, sizes.m - i0);
-        pack_panels(a, i0, rows, k0, depth, tile_m, packed_a);
-        for (std::int64_t j = 0; j < columns; j += width) {
-          for (std::int64_t i = 0; i < rows; i += tile_m) {
-            multiply_tile(depth, packed_a + i * depth, packed_b + j * depth, out);
-            place_tile(k0 == 0, out, std::min(tile_m, rows - i), std::min(width, columns - j),
-                       c + (i0 + i) * sizes.n + j0 + j, sizes.n);
-          }
-        }
+  for (std::int64_t j = 0; j < columns; j += width) {
+    const std::int64_t filled = std::min(width, columns - j);
+    for (std::int64_t i = 0; i < rows; i += gemm_tile_rows) {
+      const std::int64_t height = std::min(gemm_tile_rows, rows - i);
+      const float* const panel = a + i * depth;
+      const BlockTile part{tile.c + i * tile.row_stride + j, tile.row_stride, tile.is_first};
+      if (filled == width) {
+        multiply_rows<2>(depth, height, panel, b + j * depth, part);
+      } else if (2 * filled == width) {
+        multiply_rows<1>(depth, height, panel, b + j * depth, part);
+      } else {
+        multiply_edge(depth, height, filled, panel, b + j * depth, part);
+      }
+    }
+  }
+}
+
+void blocked(const GemmSizes& sizes, MatrixView a, MatrixView b, MatrixPlace c, float* packing) {
+  const GemmBlocks blocks = gemm_blocks(sizes);
+  const MatrixView b_columns{b.data, b.column_stride, b.row_stride};
+  const std::int64_t width = tile_n();
+  for (std::int64_t i = 0; sizes.k == 0 && i < sizes.m; ++i) {
+    std::fill_n(c.data + i * c.row_stride, sizes.n, 0.0F);
+  }
+  for (std::int64_t j0 = 0; j0 < sizes.n; j0 += blocks.n) {
+    const std::int64_t columns = std::min(blocks.n, sizes.n - j0);
+    for (std::int64_t k0 = 0; k0 < sizes.k; k0 += blocks.k) {
+      const std::int64_t depth = std::min(blocks.k, sizes.k - k0);
+      float* const packed_b = packing;
+      float* const packed_a = packing + (columns + width - 1) / width * width * depth;
+      if (columns % width != 0) {  // what the last panel lacks is multiplied, but not kept
+        const std::int64_t last = columns / width * width * depth;
+        std::fill(packed_b + last, packed_a, 0.0F);
+      }
+      pack_panels(b_columns, j0, columns, k0, depth, width, packed_b);
+      for (std::int64_t i0 = 0; i0 < sizes.m; i0 += blocks.m) {
+        const std::int64_t rows = std::min(blocks.m, sizes.m - i0);
+        pack_panels(a, i0, rows, k0, depth, gemm_tile_rows, packed_a);
+        multiply_panels(depth, rows, columns, packed_a, packed_b,
+                        {c.data + i0 * c.row_stride + j0, c.row_stride, k0 == 0});
       }
     }
   }
@@ -126,16 +257,9 @@ namespace shard {
 
 SHARD_FORMS(blocked);
 
-void blocked_gemm(const GemmSizes& sizes, MatrixView a, MatrixView b, float* c, float* packing) {
+void blocked_gemm(const GemmSizes& sizes, MatrixView a, MatrixView b, MatrixPlace c,
+                  float* packing) {
   best_form(blocked_forms, instruction_sets())(sizes, a, b, c, packing);
-}
-
-std::size_t blocked_packing(const GemmSizes& sizes) {
-  constexpr std::int64_t most_tile_n = 32;  // two of the widest vectors
-  const std::int64_t k = std::min<std::int64_t>(sizes.k, 256);
-  const std::int64_t n = std::min<std::int64_t>(sizes.n, 1024) + most_tile_n;
-  const std::int64_t m = std::min<std::int64_t>(sizes.m, 96) + 6;
-  return static_cast<std::size_t>(k * (n + m));
 }
 
 }  // namespace shard

@@ -8,6 +8,7 @@
 
 #include "bench/memory.h"
 #include "exec/blas.h"
+#include "exec/blocked_gemm.h"
 #include "exec/simd.h"
 
 namespace shard::bench {
@@ -38,7 +39,7 @@ void multiply(Form form, Who who, const GemmSizes& s, float* a, float* b, float*
   const MatrixView av = form == Form::terms ? MatrixView{a, 1, s.m} : MatrixView{a, s.k, 1};
   const MatrixView bv = form == Form::transposed ? MatrixView{b, 1, s.k} : MatrixView{b, s.n, 1};
   if (who == Who::openblas) return system_blas()->multiply(s, av, bv, c);
-  if (who == Who::blocked) return blocked_gemm(s, av, bv, c, packing);
+  if (who == Who::blocked) return blocked_gemm(s, av, bv, {c, s.n}, packing);
   if (form == Form::plain) return gemm_loops().few_rows(s, av, b, c);
   if (form == Form::transposed) return gemm_loops().few_rows_transposed(s, av, b, c);
   gemm_loops().few_terms(s, av, b, c);

@@ -2,9 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <vector>
 
 #include "exec/blas.h"
+#include "exec/blocked_gemm.h"
 #include "exec/dot_kernel.h"
 #include "exec/numbers.h"
 
@@ -112,19 +116,56 @@ TEST_CASE("the few-term product is right at every edge") {
 }
 
 TEST_CASE("the blocked product is right at the edges of tiles and blocks in all four forms") {
-  for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{
-           {1, 1, 1}, {5, 31, 7}, {6, 32, 256}, {7, 33, 257}, {97, 40, 300}, {13, 1030, 9}}) {
+  for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1},
+                                                                        {5, 31, 7},
+                                                                        {6, 32, 256},
+                                                                        {7, 33, 257},
+                                                                        {97, 40, 300},
+                                                                        {13, 1030, 9},
+                                                                        {16, 8, 11},
+                                                                        {297, 24, 2},
+                                                                        {4, 16, 515}}) {
     const GemmCase c = make_case(m, n, k);
     std::vector<float> packing(blocked_packing(c.sizes));
     for (const bool a_turned : {false, true}) {
       for (const bool b_turned : {false, true}) {
         const MatrixView a = a_turned ? MatrixView{c.a.data(), 1, m} : MatrixView{c.a.data(), k, 1};
         const MatrixView b = b_turned ? MatrixView{c.b.data(), 1, k} : MatrixView{c.b.data(), n, 1};
-        check_product(c.sizes, a, b,
-                      [&](float* out) { blocked_gemm(c.sizes, a, b, out, packing.data()); });
+        check_product(c.sizes, a, b, [&](float* out) {
+          blocked_gemm(c.sizes, a, b, {out, n}, packing.data());
+        });
       }
     }
   }
+}
+
+TEST_CASE("the blocked product reads and writes between what belongs to others") {
+  const GemmSizes sizes{45, 37, 29};
+  const std::vector<float> a = random_floats(45 * 29 * 6, 1), b = random_floats(37 * 29 * 6, 2);
+  std::vector<float> packing(blocked_packing(sizes));
+  for (const std::int64_t inner : {1, 3}) {  // between elements, and twice that between rows
+    for (const bool turned : {false, true}) {
+      const MatrixView av = turned ? MatrixView{a.data(), inner, 2 * inner * 45}
+                                   : MatrixView{a.data(), 2 * inner * 29, inner};
+      const MatrixView bv = turned ? MatrixView{b.data(), 2 * inner * 37, inner}
+                                   : MatrixView{b.data(), inner, 2 * inner * 29};
+      std::vector<float> wide(45 * 50, 7.0F);
+      blocked_gemm(sizes, av, bv, {wide.data(), 50}, packing.data());
+      std::vector<float> c;
+      for (std::size_t i = 0; i < 45; ++i) {
+        const auto row = wide.begin() + static_cast<std::ptrdiff_t>(50 * i);
+        c.insert(c.end(), row, row + 37);
+        CHECK(std::all_of(row + 37, row + 50, [](float x) { return x == 7.0F; }));
+      }
+      CHECK(largest_difference(c, plain_product(sizes, av, bv)) <= bound(29));
+    }
+  }
+}
+
+TEST_CASE("a blocked product of no terms is zero") {
+  std::vector<float> c(10 * 8, 7.0F);
+  blocked_gemm({10, 6, 0}, {nullptr, 0, 1}, {nullptr, 6, 1}, {c.data(), 8}, nullptr);
+  for (std::size_t i = 0; i < c.size(); ++i) CHECK(c[i] == (i % 8 < 6 ? 0.0F : 7.0F));
 }
 
 TEST_CASE("OpenBLAS multiplies all four forms") {
@@ -169,6 +210,24 @@ TEST_CASE("dot with many rows is right in all four forms") {
       CHECK(distance(run_kernel(Op::dot, operands, attributes).front(),
                      run_reference_op(Op::dot, operands, attributes).front()) <= bound(70));
     }
+  }
+}
+
+TEST_CASE("dot with many rows reads batch and contracted dims that lie inside") {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f64, DType::c64}) {
+    const auto check = [&](Shape lhs, Shape rhs, const Attributes& attributes) {
+      check_dot({dtype, std::move(lhs)}, {dtype, std::move(rhs)}, attributes);
+    };
+    // queries and keys as [batch, length, heads, dim], weights times values, and their gradients
+    check({2, 40, 3, 36}, {2, 50, 3, 36}, dot_attributes({0, 2}, {0, 2}, {3}, {3}));
+    check({2, 3, 40, 50}, {2, 50, 3, 36}, dot_attributes({0, 1}, {0, 2}, {3}, {1}));
+    check({2, 3, 40, 50}, {2, 40, 3, 36}, dot_attributes({0, 1}, {0, 2}, {2}, {1}));
+    // grouped queries: rows are two dims, behind each other or not
+    check({2, 40, 1, 2, 36}, {2, 50, 1, 36}, dot_attributes({0, 2}, {0, 2}, {4}, {3}));
+    check({2, 40, 3, 2, 36}, {2, 50, 3, 36}, dot_attributes({0, 2}, {0, 2}, {4}, {3}));
+    check({40, 36, 3}, {36, 40, 3}, dot_attributes({2}, {2}, {1}, {0}));  // no unit stride
+    check({3, 4, 12}, {4, 12, 3}, dot_attributes({0}, {2}, {2}, {1}));    // few rows, packed
+    check({40, 4, 9}, {4, 50, 9}, dot_attributes({}, {}, {1, 2}, {0, 2}));
   }
 }
 
