@@ -22,7 +22,7 @@ constexpr std::int64_t small_product = 32 * 32 * 32;
 // operand stays in the first-level cache.
 constexpr std::int64_t most_columns = 64;
 constexpr std::int64_t most_cached = 8192;
-constexpr std::int64_t most_terms_transposed = 256;
+constexpr std::int64_t most_terms_transposed = 64;
 
 /// The forms of the float32 product. `many` is the blocked one, or OpenBLAS's.
 enum class GemmForm {

@@ -26,13 +26,17 @@ HWY_INLINE float element(const MatrixView& a, std::int64_t row, std::int64_t col
 }
 
 // Few rows, B row-major. Four rows of B pass through registers at a time; C (a panel that fits the
-// first-level cache) gathers the sums. B is read once, front to back, which is what a product with
-// a large B waits for.
+// first-level cache) gathers the sums. B is read once, each quarter of it front to back, which is
+// what a product with a large B waits for: four rows of one page would be one stream to the
+// prefetchers, and a broken one.
 
 /// Columns of C kept while B passes by: about 16 KiB of C.
 HWY_INLINE std::int64_t panel_columns(std::int64_t rows) {
   return std::max<std::int64_t>(64, 4096 / std::max<std::int64_t>(rows, 1) / 64 * 64);
 }
+
+/// Elements of a row of B, at least, between what is used and what is asked for.
+constexpr std::int64_t fetched_ahead = 1024;
 
 /// Asks for what comes a little later: the prefetchers lose a stream at the end of each page.
 template <int Vectors, class D>
@@ -42,16 +46,25 @@ HWY_INLINE void fetch_ahead(D d, const float* from) {
   for (std::size_t i = 0; i < count; i += line) hwy::Prefetch(from + i);
 }
 
-/// C[:, j..] += the product of four columns of A (packed by row in `a4`) and four rows of B.
+/// The strides of B, in elements.
+struct RowsWalk {
+  std::int64_t n = 0;
+  std::int64_t quarter = 0;
+  std::int64_t ahead = 0;
+};
+
+/// C[:, j..] += the product of four columns of A (packed by row in `a4`) and four rows of B, which
+/// lie a quarter of B from each other.
 template <bool First, int Vectors, class D>
-HWY_INLINE void add_four_terms(D d, std::int64_t m, std::int64_t n, const float* a4, const float* b,
-                               float* c) {
+HWY_INLINE void add_four_terms(D d, std::int64_t m, const RowsWalk& walk, const float* a4,
+                               const float* b, float* c) {
   const std::size_t lanes = hn::Lanes(d);
-  const float *b0 = b, *b1 = b + n, *b2 = b + 2 * n, *b3 = b + 3 * n;
-  fetch_ahead<Vectors>(d, b0 + 4 * n);
-  fetch_ahead<Vectors>(d, b1 + 4 * n);
-  fetch_ahead<Vectors>(d, b2 + 4 * n);
-  fetch_ahead<Vectors>(d, b3 + 4 * n);
+  const std::int64_t n = walk.n, ahead = walk.ahead;
+  const float *b0 = b, *b1 = b0 + walk.quarter, *b2 = b1 + walk.quarter, *b3 = b2 + walk.quarter;
+  fetch_ahead<Vectors>(d, b0 + ahead);
+  fetch_ahead<Vectors>(d, b1 + ahead);
+  fetch_ahead<Vectors>(d, b2 + ahead);
+  fetch_ahead<Vectors>(d, b3 + ahead);
   const auto v00 = hn::LoadU(d, b0), v10 = hn::LoadU(d, b1);
   const auto v20 = hn::LoadU(d, b2), v30 = hn::LoadU(d, b3);
   if constexpr (Vectors == 2) {
@@ -95,20 +108,22 @@ void add_four_rows(const GemmSizes& sizes, const MatrixView& a, std::int64_t k, 
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const std::int64_t few = static_cast<std::int64_t>(hn::Lanes(four));
   const std::int64_t n = sizes.n;
+  const std::int64_t terms = sizes.k / 4;
+  const RowsWalk walk{n, terms * n, std::max<std::int64_t>(1, fetched_ahead / n) * n};
   float a4[4 * most_rows];
   for (std::int64_t row = 0; row < sizes.m; row += most_rows) {
     const std::int64_t m = std::min(most_rows, sizes.m - row);
     for (std::int64_t i = 0; i < m; ++i) {
-      for (std::int64_t j = 0; j < 4; ++j) a4[4 * i + j] = element(a, row + i, k + j);
+      for (std::int64_t j = 0; j < 4; ++j) a4[4 * i + j] = element(a, row + i, k + j * terms);
     }
     float* rows = c + row * n;
     std::int64_t j = from;
     for (; j + 2 * lanes <= to; j += 2 * lanes) {
-      add_four_terms<First, 2>(d, m, n, a4, b + j, rows + j);
+      add_four_terms<First, 2>(d, m, walk, a4, b + j, rows + j);
     }
-    for (; j + lanes <= to; j += lanes) add_four_terms<First, 1>(d, m, n, a4, b + j, rows + j);
-    for (; j + few <= to; j += few) add_four_terms<First, 1>(four, m, n, a4, b + j, rows + j);
-    for (; j < to; ++j) add_four_terms<First, 1>(one, m, n, a4, b + j, rows + j);
+    for (; j + lanes <= to; j += lanes) add_four_terms<First, 1>(d, m, walk, a4, b + j, rows + j);
+    for (; j + few <= to; j += few) add_four_terms<First, 1>(four, m, walk, a4, b + j, rows + j);
+    for (; j < to; ++j) add_four_terms<First, 1>(one, m, walk, a4, b + j, rows + j);
   }
 }
 
@@ -137,9 +152,10 @@ void few_rows(const GemmSizes& sizes, MatrixView a, const float* b, float* c) {
     std::int64_t k = 0;
     if (sizes.k >= 4) {
       add_four_rows<true>(sizes, a, 0, b, c, from, to);
-      for (k = 4; k + 4 <= sizes.k; k += 4) {
+      for (k = 1; k < sizes.k / 4; ++k) {
         add_four_rows<false>(sizes, a, k, b + k * sizes.n, c, from, to);
       }
+      k *= 4;
     }
     for (; k < sizes.k; ++k) add_one_row(sizes, a, k, b + k * sizes.n, c, from, to);
   }
@@ -153,21 +169,22 @@ HWY_INLINE float tail_dot(const float* x, const float* y, std::int64_t from, std
   return s;
 }
 
-/// Four rows of A with two rows of B: eight dot products. The first to pass by these rows of B asks
-/// for the next.
+/// Four rows of A with two rows of B, half of B apart: eight dot products. The first to pass by
+/// these rows of B asks for the next.
 template <bool First>
 void dot_four_by_two(std::int64_t k, const float* a, std::int64_t lda, const float* b, float* c,
                      std::int64_t n) {
+  const std::int64_t half = n / 2, ahead = std::max<std::int64_t>(1, fetched_ahead / k) * k;
   const Lanes d;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const float *a0 = a, *a1 = a + lda, *a2 = a + 2 * lda, *a3 = a + 3 * lda;
-  const float *b0 = b, *b1 = b + k;
+  const float *b0 = b, *b1 = b + half * k;
   auto s00 = hn::Zero(d), s01 = hn::Zero(d), s10 = hn::Zero(d), s11 = hn::Zero(d);
   auto s20 = hn::Zero(d), s21 = hn::Zero(d), s30 = hn::Zero(d), s31 = hn::Zero(d);
   std::int64_t i = 0;
   for (; i + lanes <= k; i += lanes) {
-    if (First) fetch_ahead<1>(d, b0 + 2 * k + i);
-    if (First) fetch_ahead<1>(d, b1 + 2 * k + i);
+    if (First) fetch_ahead<1>(d, b0 + ahead + i);
+    if (First) fetch_ahead<1>(d, b1 + ahead + i);
     const auto y0 = hn::LoadU(d, b0 + i), y1 = hn::LoadU(d, b1 + i);
     const auto x0 = hn::LoadU(d, a0 + i), x1 = hn::LoadU(d, a1 + i);
     s00 = hn::MulAdd(x0, y0, s00);
@@ -182,13 +199,13 @@ void dot_four_by_two(std::int64_t k, const float* a, std::int64_t lda, const flo
   }
   const auto total = [&](auto s) HWY_ATTR { return hn::GetLane(hn::SumOfLanes(d, s)); };
   c[0] = total(s00) + tail_dot(a0, b0, i, k);
-  c[1] = total(s01) + tail_dot(a0, b1, i, k);
+  c[half] = total(s01) + tail_dot(a0, b1, i, k);
   c[n] = total(s10) + tail_dot(a1, b0, i, k);
-  c[n + 1] = total(s11) + tail_dot(a1, b1, i, k);
+  c[n + half] = total(s11) + tail_dot(a1, b1, i, k);
   c[2 * n] = total(s20) + tail_dot(a2, b0, i, k);
-  c[2 * n + 1] = total(s21) + tail_dot(a2, b1, i, k);
+  c[2 * n + half] = total(s21) + tail_dot(a2, b1, i, k);
   c[3 * n] = total(s30) + tail_dot(a3, b0, i, k);
-  c[3 * n + 1] = total(s31) + tail_dot(a3, b1, i, k);
+  c[3 * n + half] = total(s31) + tail_dot(a3, b1, i, k);
 }
 
 float dot_one(std::int64_t k, const float* x, const float* y) {
@@ -210,24 +227,21 @@ float dot_one(std::int64_t k, const float* x, const float* y) {
 }
 
 void few_rows_transposed(const GemmSizes& sizes, MatrixView a, const float* b, float* c) {
-  const std::int64_t n = sizes.n, k = sizes.k, lda = a.row_stride;
-  std::int64_t j = 0;
-  for (; j + 2 <= n; j += 2) {
-    const float* rows = b + j * k;
+  const std::int64_t n = sizes.n, k = sizes.k, lda = a.row_stride, half = n / 2;
+  for (std::int64_t j = 0; j < half; ++j) {
+    const float* row = b + j * k;
     std::int64_t i = sizes.m >= 4 ? 4 : 0;
-    if (i > 0) dot_four_by_two<true>(k, a.data, lda, rows, c + j, n);
+    if (i > 0) dot_four_by_two<true>(k, a.data, lda, row, c + j, n);
     for (; i + 4 <= sizes.m; i += 4) {
-      dot_four_by_two<false>(k, a.data + i * lda, lda, rows, c + i * n + j, n);
+      dot_four_by_two<false>(k, a.data + i * lda, lda, row, c + i * n + j, n);
     }
     for (; i < sizes.m; ++i) {
-      c[i * n + j] = dot_one(k, a.data + i * lda, rows);
-      c[i * n + j + 1] = dot_one(k, a.data + i * lda, rows + k);
+      c[i * n + j] = dot_one(k, a.data + i * lda, row);
+      c[i * n + j + half] = dot_one(k, a.data + i * lda, row + half * k);
     }
   }
-  for (; j < n; ++j) {
-    for (std::int64_t i = 0; i < sizes.m; ++i) {
-      c[i * n + j] = dot_one(k, a.data + i * lda, b + j * k);
-    }
+  for (std::int64_t i = 0; n % 2 == 1 && i < sizes.m; ++i) {
+    c[i * n + n - 1] = dot_one(k, a.data + i * lda, b + (n - 1) * k);
   }
 }
 

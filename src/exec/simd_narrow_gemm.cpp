@@ -9,6 +9,8 @@
 #include "exec/processor.h"
 // clang-format on
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 
 HWY_BEFORE_NAMESPACE();
@@ -164,6 +166,9 @@ void few_columns(const GemmSizes& sizes, MatrixView a, const float* b, float* c)
   for (; j < n; ++j) all_rows<false>(NarrowOne(), sizes, a, b, c, j);
 }
 
+/// Elements of B between what is used and what is asked for.
+constexpr std::int64_t narrow_fetched_ahead = 1024;
+
 // Few terms, B transposed: the rows of B are so short that a dot product of each would be more
 // adding up than multiplying. Several rows of B make one vector of C.
 
@@ -218,6 +223,7 @@ HWY_INLINE void dots_by_four(D d, const GemmSizes& sizes, const MatrixView& a, c
   std::int64_t j = 0;
   for (; j + 4 <= sizes.n; j += 4) {
     const float *b0 = b + j * k, *b1 = b0 + k, *b2 = b1 + k, *b3 = b2 + k;
+    for (std::int64_t at = 0; at < 4 * k; at += 16) hwy::Prefetch(b0 + narrow_fetched_ahead + at);
     for (std::int64_t i = 0; i < sizes.m; ++i) {
       const float* x = a.data + i * a.row_stride;
       auto s0 = hn::Zero(d), s1 = hn::Zero(d), s2 = hn::Zero(d), s3 = hn::Zero(d);
