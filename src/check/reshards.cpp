@@ -7,9 +7,10 @@
 namespace shard {
 namespace {
 
-/// What an op does itself: summing up, fetching elements of its neighbours.
+/// What an op does itself: summing up, fetching elements of its neighbours, what it is asked for.
 bool is_part_of_op(CollectiveReason::Kind kind) {
-  return kind == CollectiveReason::Kind::partial_sum || kind == CollectiveReason::Kind::neighbours;
+  return kind == CollectiveReason::Kind::partial_sum ||
+         kind == CollectiveReason::Kind::neighbours || kind == CollectiveReason::Kind::asked;
 }
 
 /// Follows chains of collectives on one value through the bodies of a program.

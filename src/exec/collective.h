@@ -66,7 +66,7 @@ class CollectiveWork {
 Bytes wire_of(CollectiveKind kind, Bytes counted, std::int64_t members);
 
 /// Local types of a collective. For a permute, `source` gives per group and member the member whose
-/// operand it receives.
+/// operand it receives, -1: zeros.
 struct CollectiveShape {
   CollectiveKind kind = CollectiveKind::all_reduce;
   Reduction reduction = Reduction::none;

@@ -122,16 +122,23 @@ class ExchangeMoves {
   SegmentCut cut_;
 };
 
-/// Member m gets the operand of its source.
+/// Member m gets the operand of its source, or zeros.
 class SourceMoves {
  public:
   explicit SourceMoves(const CollectiveShape& shape)
       : source_(shape.source),
         width_(info(shape.operand.dtype).bytes),
-        cut_{bytes_of(shape.operand).count(), moved_segment_bytes} {}
+        cut_{bytes_of(shape.operand).count(), moved_segment_bytes} {
+    for (std::size_t m = 0; m < source_.size(); ++m) {
+      const bool stays = source_[m] == Move::zeros || source_[m] == static_cast<int>(m);
+      is_sent_ = is_sent_ || !stays;
+    }
+  }
 
   const SegmentCut& cut() const { return cut_; }
+  /// A permute's payload is that of the member that sends most: all it has, or nothing.
   std::int64_t elements(std::int64_t segment) const {
+    if (!is_sent_) return 0;
     return (cut_.end(segment) - cut_.begin(segment)) * static_cast<std::int64_t>(source_.size()) /
            width_;
   }
@@ -147,6 +154,7 @@ class SourceMoves {
  private:
   std::vector<int> source_;
   std::int64_t width_;
+  bool is_sent_ = false;  ///< some member's operand goes to another one
   SegmentCut cut_;
 };
 

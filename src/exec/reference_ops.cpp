@@ -444,6 +444,7 @@ constexpr std::array<ReferenceRow, static_cast<std::size_t>(Op::count_)> rows = 
     {Op::concatenate, reference::concatenate},
     {Op::pad, reference::pad},
     {Op::reverse, reference::reverse},
+    {Op::ppermute, reference::ppermute},
     {Op::dynamic_slice, reference::dynamic_slice},
     {Op::dynamic_update_slice, reference::dynamic_update_slice},
     {Op::gather, reference::gather},

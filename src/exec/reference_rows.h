@@ -58,6 +58,7 @@ void slice(const ReferenceCall& call);
 void concatenate(const ReferenceCall& call);
 void pad(const ReferenceCall& call);
 void reverse(const ReferenceCall& call);
+void ppermute(const ReferenceCall& call);
 void iota(const ReferenceCall& call);
 void dynamic_slice(const ReferenceCall& call);
 void dynamic_update_slice(const ReferenceCall& call);

@@ -60,6 +60,15 @@ void reverse(const Call& call) {
   });
 }
 
+void ppermute(const Call& call) {
+  const auto dim = static_cast<std::size_t>(call.attributes.integer("dim"));
+  for_each_index(result_shape(call), [&](Index index) {
+    double& out = call.results[0].values[position(result_shape(call), index)];
+    index[dim] = call.attributes.integers("source")[static_cast<std::size_t>(index[dim])];
+    out = index[dim] < 0 ? 0 : call.values(0)[position(call.shape(0), index)];
+  });
+}
+
 void dynamic_slice(const Call& call) {
   const Index starts = clamped_starts(call, 1, result_shape(call));
   fetch(call, [&](const Index& index) { return sum_of(index, starts); });

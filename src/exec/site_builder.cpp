@@ -95,6 +95,7 @@ std::shared_ptr<const CollectiveWork> work_of(const CollectiveShape& shape,
 std::vector<int> sources_in(const Mesh& mesh, const Collective& collective,
                             const std::vector<std::int64_t>& group) {
   if (collective.kind != CollectiveKind::collective_permute || collective.window) return {};
+  if (!collective.senders.empty()) return collective.senders;
   return sources(mesh, collective, group);
 }
 

@@ -175,6 +175,30 @@ KernelResult make_reverse(const KernelSite& site) {
   return [copy](const KernelCall& call) { copy.run(call.operands[0], call.results[0]); };
 }
 
+KernelResult make_ppermute(const KernelSite& site) {
+  const Shape& shape = site.operands[0].shape;
+  const auto dim = static_cast<std::size_t>(site.attributes.integer("dim"));
+  const Dims strides = row_major_strides(shape);
+  const std::size_t width =
+      static_cast<std::size_t>(strides[dim]) * element_width(site.operands[0]);
+  const std::size_t rows = static_cast<std::size_t>(
+      element_count(Shape(shape.begin(), shape.begin() + site.attributes.integer("dim"))));
+  return [=, source = site.attributes.integers("source")](const KernelCall& call) {
+    const std::size_t row = source.size() * width;
+    for (std::size_t i = 0; i < rows * source.size(); ++i) {
+      const std::int64_t from = source[i % source.size()];
+      std::byte* const to = call.results[0] + i * width;
+      if (from < 0) {
+        std::memset(to, 0, width);
+      } else {
+        std::memcpy(
+            to, call.operands[0] + i / source.size() * row + static_cast<std::size_t>(from) * width,
+            width);
+      }
+    }
+  };
+}
+
 KernelResult make_concatenate(const KernelSite& site) {
   const auto dim = static_cast<std::size_t>(site.attributes.integer("dim"));
   const Shape& result = site.results[0].shape;

@@ -198,31 +198,13 @@ StackedValue ManualReplay::exchanged(const ManualCollective& collective) {
 StackedValue ManualReplay::permuted(const ManualCollective& collective) {
   const StackedValue before = stacked(collective.operand);
   const StackedValue value = widened(before, sorted_union(before.axes, collective.axes));
-  const std::int64_t dim = positions_among(value.axes, collective.axes).front();
-  const std::int64_t count = body_.product(collective.axes);
-  std::vector<std::int64_t> source(static_cast<std::size_t>(count), -1);
+  DimOrder source(static_cast<std::size_t>(body_.product(collective.axes)), -1);
   for (const auto& [from, to] : collective.pairs) source[static_cast<std::size_t>(to)] = from;
-  std::vector<ValueId> parts;
-  for (std::int64_t to = 0; to < count;) {
-    // A run of targets whose sources follow each other, or that get nothing.
-    const std::int64_t from = source[static_cast<std::size_t>(to)];
-    std::int64_t length = 1;
-    while (to + length < count &&
-           source[static_cast<std::size_t>(to + length)] == (from < 0 ? -1 : from + length)) {
-      ++length;
-    }
-    if (from < 0) {
-      TensorType empty = lowering_.type(value.value);
-      empty.shape[static_cast<std::size_t>(dim)] = length;
-      parts.push_back(filled(lowering_.builder, 0, empty));
-    } else {
-      parts.push_back(sliced(lowering_.builder, value.value, dim, from, from + length));
-    }
-    to += length;
-  }
-  const ValueId joined =
-      parts.size() == 1 ? parts.front() : concatenated(lowering_.builder, parts, dim);
-  return {placed(joined, value.axes), value.axes, value.varying};
+  const ValueId sent =
+      lowering_.emit(Op::ppermute, {value.value},
+                     Attributes{{"dim", positions_among(value.axes, collective.axes).front()},
+                                {"source", source}});
+  return {placed(sent, value.axes), value.axes, value.varying};
 }
 
 StackedValue ManualReplay::index(const ManualCollective& collective) {

@@ -394,20 +394,36 @@ class CollectiveLayer {
       return true;
     }
     const std::vector<std::int64_t>& numbers = *op_.list("pairs");
-    std::vector<char> sends(static_cast<std::size_t>(count)), gets(static_cast<std::size_t>(count));
     for (std::size_t k = 0; k + 1 < numbers.size(); k += 2) {
-      const std::int64_t from = numbers[k], to = numbers[k + 1];
-      const bool exists = from >= 0 && from < count && to >= 0 && to < count;
-      if (!exists || sends[static_cast<std::size_t>(from)]++ != 0 ||
-          gets[static_cast<std::size_t>(to)]++ != 0) {
-        return refuse("bad-pairs",
-                      "ppermute has no pair [" + std::to_string(from) + ", " + std::to_string(to) +
-                          "] among " + std::to_string(count) + " devices",
-                      "each device sends at most once and gets at most once");
-      }
-      collective_.pairs.emplace_back(from, to);
+      if (!add_pair(numbers[k], numbers[k + 1])) return false;
     }
     return true;
+  }
+
+  bool add_pair(std::int64_t from, std::int64_t to) {
+    const auto exists = [&](std::int64_t device) { return device >= 0 && device < parts(); };
+    if (!exists(from) || !exists(to)) {
+      return refuse(
+          "bad-pairs",
+          "ppermute has no pair " + pair_text(from, to) + " among " + std::to_string(parts()) +
+              " devices",
+          "along " + op_.layer.mesh_axes.front() + " they are 0 to " + std::to_string(parts() - 1));
+    }
+    for (const auto& [source, target] : collective_.pairs) {
+      if (source != from && target != to) continue;
+      return refuse(
+          "bad-pairs",
+          "ppermute sources and destinations must be unique: " +
+              (source == from ? std::to_string(from) + " sends" : std::to_string(to) + " gets") +
+              " twice, " + pair_text(source, target) + " and " + pair_text(from, to),
+          "each device sends at most once and gets at most once");
+    }
+    collective_.pairs.emplace_back(from, to);
+    return true;
+  }
+
+  static std::string pair_text(std::int64_t from, std::int64_t to) {
+    return "[" + std::to_string(from) + ", " + std::to_string(to) + "]";
   }
 
   Lowering& lowering_;

@@ -116,7 +116,7 @@ void batched_counts(Attributes& attributes, const Shape& lead) {
 }
 
 /// Other elementwise ops stay as they are and have no row.
-constexpr std::array<BatchedRow, 35> batched_rows = {{
+constexpr std::array<BatchedRow, 36> batched_rows = {{
     {Op::dot, batched_dot},
     {Op::dropout, batched_counts},
     {Op::reduce_sum, batched_dims},
@@ -136,6 +136,7 @@ constexpr std::array<BatchedRow, 35> batched_rows = {{
     {Op::linear_recurrence, batched_dim},
     {Op::sort, batched_dim},
     {Op::concatenate, batched_dim},
+    {Op::ppermute, batched_dim},
     {Op::top_k, unchanged},
     {Op::transpose, batched_order},
     {Op::broadcast, batched_broadcast},

@@ -81,6 +81,7 @@ std::vector<ValueId> slice_derivative(const DerivativeInput& input);
 std::vector<ValueId> concatenate_derivative(const DerivativeInput& input);
 std::vector<ValueId> pad_derivative(const DerivativeInput& input);
 std::vector<ValueId> reverse_derivative(const DerivativeInput& input);
+std::vector<ValueId> ppermute_derivative(const DerivativeInput& input);
 std::vector<ValueId> dynamic_slice_derivative(const DerivativeInput& input);
 std::vector<ValueId> dynamic_update_slice_derivative(const DerivativeInput& input);
 

@@ -98,6 +98,18 @@ std::vector<ValueId> reverse_derivative(const DerivativeInput& input) {
   return {input.builder.emit(Op::reverse, {input.cotangents[0]}, input.attributes)};
 }
 
+/// Back along the same ways; what was sent nowhere has no slope.
+std::vector<ValueId> ppermute_derivative(const DerivativeInput& input) {
+  const std::vector<std::int64_t>& source = input.attributes.integers("source");
+  std::vector<std::int64_t> back(source.size(), -1);
+  for (std::size_t to = 0; to < source.size(); ++to) {
+    if (source[to] >= 0) back[static_cast<std::size_t>(source[to])] = static_cast<std::int64_t>(to);
+  }
+  Attributes attributes = input.attributes;
+  attributes.set("source", std::move(back));
+  return {input.builder.emit(Op::ppermute, {input.cotangents[0]}, std::move(attributes))};
+}
+
 std::vector<ValueId> dynamic_slice_derivative(const DerivativeInput& input) {
   Builder& b = input.builder;
   std::vector<ValueId> out(input.operands.size(), ValueId::none);

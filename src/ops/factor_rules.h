@@ -51,6 +51,8 @@ FactorRule concatenate_rule(std::span<const TensorType> operands,
 /// Reversed dims are permutation factors.
 FactorRule reverse_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
                         const Attributes& attributes);
+FactorRule ppermute_rule(std::span<const TensorType> operands, std::span<const TensorType> results,
+                         const Attributes& attributes);
 /// The operand's sizes; dims whose size changes must be whole and do not propagate.
 FactorRule dynamic_slice_rule(std::span<const TensorType> operands,
                               std::span<const TensorType> results, const Attributes& attributes);

@@ -113,6 +113,18 @@ FactorRule resized_rule(Types operands, Types results, FactorKind kind, bool is_
   return rule.take();
 }
 
+/// The operand's dims; in those of `dims` elements change places.
+FactorRule permuting_rule(Types operands, Types results, const Dims& dims) {
+  RuleBuilder rule(operands, results);
+  for (std::int64_t dim = 0; dim < results[0].rank(); ++dim) {
+    const bool is_permuted = std::find(dims.begin(), dims.end(), dim) != dims.end();
+    rule.add(results[0].shape[static_cast<std::size_t>(dim)],
+             is_permuted ? FactorKind::permutation : FactorKind::pass_through);
+    rule.everywhere(dim);
+  }
+  return rule.take();
+}
+
 }  // namespace
 
 FactorRule reshape_rule(Types operands, Types results, const Attributes&) {
@@ -159,15 +171,11 @@ FactorRule concatenate_rule(Types operands, Types results, const Attributes& att
 }
 
 FactorRule reverse_rule(Types operands, Types results, const Attributes& attributes) {
-  RuleBuilder rule(operands, results);
-  const Dims& dims = attributes.integers("dims");
-  for (std::int64_t dim = 0; dim < results[0].rank(); ++dim) {
-    const bool is_reversed = std::find(dims.begin(), dims.end(), dim) != dims.end();
-    rule.add(results[0].shape[static_cast<std::size_t>(dim)],
-             is_reversed ? FactorKind::permutation : FactorKind::pass_through);
-    rule.everywhere(dim);
-  }
-  return rule.take();
+  return permuting_rule(operands, results, attributes.integers("dims"));
+}
+
+FactorRule ppermute_rule(Types operands, Types results, const Attributes& attributes) {
+  return permuting_rule(operands, results, {attributes.integer("dim")});
 }
 
 FactorRule dynamic_update_slice_rule(Types operands, Types results, const Attributes& attributes) {

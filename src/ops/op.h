@@ -145,6 +145,7 @@ enum class Op : std::uint8_t {
   concatenate,    ///< attribute dim; any number of operands
   pad,            ///< (x, value) with attributes low, high, interior; low and high may be < 0
   reverse,        ///< attribute dims
+  ppermute,       ///< attributes dim, source: place i of dim gets place source[i], -1: zeros
   dynamic_slice,  ///< (x, start of each dim...) with attribute sizes; starts are clamped
   dynamic_update_slice,  ///< (x, update, start of each dim...); starts are clamped
   // lookups, attributes as IndexDims has them and mode ("clip": indices are clamped; "fill": what
@@ -159,7 +160,7 @@ enum class Op : std::uint8_t {
   sgd_update,       ///< (param, grad) -> (param)
   momentum_update,  ///< (param, trace, grad) -> (param, trace)
   adam_update,      ///< (param, mu, nu, grad, count) -> (param, mu, nu)
-  custom_call,  ///< code that is not ours, by the factors it declares (custom_call.h)
+  custom_call,      ///< code that is not ours, by the factors it declares (custom_call.h)
   // regions
   repeat,  ///< a loop over a body region; see Graph
   count_,

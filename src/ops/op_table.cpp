@@ -273,6 +273,8 @@ constexpr OpRows rows = {{
              "(x, value): value before, after and between the elements; cut where negative"),
     movement(Op::reverse, "reverse", 1, PassClass::other, reverse_shape, reverse_rule,
              reverse_derivative, "dims from the end", nullptr, true),
+    movement(Op::ppermute, "ppermute", 1, PassClass::other, ppermute_shape, ppermute_rule,
+             ppermute_derivative, "places of dim sent to other places; zeros where none is sent"),
     movement(Op::dynamic_slice, "dynamic_slice", -1, PassClass::slice_like, dynamic_slice_shape,
              dynamic_slice_rule, dynamic_slice_derivative,
              "(x, starts): a part of given sizes, moved to where it fits", dynamic_slice_form),

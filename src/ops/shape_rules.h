@@ -70,6 +70,7 @@ ShapeResult slice_shape(std::span<const TensorType> operands, const Attributes& 
 ShapeResult concatenate_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult pad_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult reverse_shape(std::span<const TensorType> operands, const Attributes& attributes);
+ShapeResult ppermute_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult iota_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult dynamic_slice_shape(std::span<const TensorType> operands, const Attributes& attributes);
 ShapeResult dynamic_update_slice_shape(std::span<const TensorType> operands,

@@ -53,7 +53,8 @@ std::string start_mistake(Types starts, int rank) {
     return std::to_string(starts.size()) + " starts for " + std::to_string(rank) + " dims";
   }
   for (const TensorType& start : starts) {
-    if (start.rank() != 0 || !is_whole(start.dtype)) return "a start is " + to_string(start) + ", not i32[]";
+    if (start.rank() != 0 || !is_whole(start.dtype))
+      return "a start is " + to_string(start) + ", not i32[]";
   }
   return "";
 }
@@ -132,6 +133,29 @@ ShapeResult pad_shape(Types operands, const Attributes& attributes) {
 ShapeResult reverse_shape(Types operands, const Attributes& attributes) {
   std::string mistake = position_mistake(attributes.integers("dims"), operands[0].rank());
   if (!mistake.empty()) return mistake;
+  return one_result(operands[0]);
+}
+
+ShapeResult ppermute_shape(Types operands, const Attributes& attributes) {
+  const std::int64_t dim = attributes.integer("dim");
+  std::string mistake = position_mistake({dim}, operands[0].rank());
+  if (!mistake.empty()) return mistake;
+  const Dims& source = attributes.integers("source");
+  const std::int64_t size = operands[0].shape[static_cast<std::size_t>(dim)];
+  if (static_cast<std::int64_t>(source.size()) != size) {
+    return "source has " + std::to_string(source.size()) + " places, the dim " +
+           std::to_string(size);
+  }
+  std::vector<char> sends(source.size());
+  for (const std::int64_t from : source) {
+    if (from == -1) continue;
+    if (from < 0 || from >= size) {
+      return "there is no place " + std::to_string(from) + " among " + std::to_string(size);
+    }
+    if (sends[static_cast<std::size_t>(from)]++ != 0) {
+      return "place " + std::to_string(from) + " is sent twice";
+    }
+  }
   return one_result(operands[0]);
 }
 

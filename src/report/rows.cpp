@@ -10,6 +10,7 @@
 #include "check/reshards.h"
 #include "model/range_names.h"
 #include "report/fold.h"
+#include "report/words.h"
 
 namespace shard {
 namespace {
@@ -105,6 +106,25 @@ std::string layer_of(const Graph& graph, NodeId node) {
   return node == NodeId::none ? "" : graph.node(node).name;
 }
 
+/// `0 to 1, 1 to 2`: of many the first ones.
+std::string sent_text(const std::vector<int>& senders) {
+  constexpr std::size_t shown = 4;
+  const auto count = static_cast<int>(senders.size());
+  std::vector<std::string> ways;
+  for (int from = 0; from < count; ++from) {
+    const auto to = std::find(senders.begin(), senders.end(), from);
+    if (to == senders.end()) continue;
+    ways.push_back(std::to_string(from) + " to " + std::to_string(to - senders.begin()));
+  }
+  if (ways.empty()) return "zeros to all";
+  if (ways.size() > shown) {
+    const std::size_t more = ways.size() - (shown - 1);
+    ways.resize(shown - 1);
+    ways.push_back("and " + std::to_string(more) + " more");
+  }
+  return joined(ways, ", ");
+}
+
 /// The words before and after the layer's name, by what made the collective necessary.
 Clauses collective_why(const PlannedFunction& function, const Instruction& instruction) {
   const Graph& graph = function.sharded.graph;
@@ -124,6 +144,10 @@ Clauses collective_why(const PlannedFunction& function, const Instruction& instr
   if (reason.kind == CollectiveReason::Kind::neighbours) {
     return {{std::string(name_of(reason.phase)) + ": ", layer,
              " computes in parts split over " + axes + ", which need elements of each other"}};
+  }
+  if (reason.kind == CollectiveReason::Kind::asked) {
+    return {{std::string(name_of(reason.phase)) + ": ", layer,
+             " sends along " + axes + ": " + sent_text(instruction.collective->senders)}};
   }
   const std::array<std::string_view, 6> wanted = {"",           "operand",    "result",
                                                   "constraint", "loop carry", "output"};

@@ -141,6 +141,7 @@ constexpr OpTyping op_rows[] = {
     {"concatenate", "lax.concatenate", concatenate_parameters},
     {"pad", "lax.pad", pad_parameters},
     {"reverse", "lax.rev"},
+    {"ppermute", "lax.ppermute"},
     {"dynamic_slice", "lax.dynamic_slice", dynamic_slice_parameters},
     {"dynamic_update_slice", "lax.dynamic_update_slice"},
     {"gather", "lax.gather", gather_parameters, true},

@@ -28,6 +28,7 @@ AxesPerDim axes_beside(AxesPerDim dims, const Axes& sums) {
 const Way& OpChoice::compatible(NodeId id) {
   const OpKind& kind = kinds_.of(id);
   if (kind.parts == nullptr) return kind.plain;
+  if (kind.parts->is_asked()) return kind.parts;
   const Node& node = graph_.node(id);
   const Bytes in_parts = kind.parts->exchanged + sent_around(node, *kind.parts);
   return in_parts < sent_around(node, *kind.plain) ? kind.parts : kind.plain;
@@ -63,6 +64,7 @@ Bytes OpChoice::sent_around(const Node& node, const OpWay& way) {
 Way OpChoice::cheapest(NodeId id) {
   const Node& node = graph_.node(id);
   Way best = compatible(id);
+  if (best->is_asked()) return best;
   std::vector<Way> ways = ways_with_sums(id);
   const bool is_settled = best->exchanged == Bytes(0) && moves_nothing(node, *best);
   if (is_settled && ways.empty()) return best;

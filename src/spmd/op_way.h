@@ -27,6 +27,7 @@ struct OpWay {
   /// Those of the instruction, where they are known to differ from the node's.
   std::optional<Attributes> local{};
 
+  bool is_asked() const { return form != nullptr && form->is_asked; }
   const Sharding& operand(std::size_t position) const { return tensors[position]; }
   /// `position` counts operands and results.
   const Sharding& result(std::size_t position) const { return tensors[position]; }

@@ -78,18 +78,49 @@ BufferId PartsBuilder::fetch(BufferId operand, const Axes& axes, int dim,
   return collective(std::move(made), operand, std::move(result));
 }
 
+BufferId PartsBuilder::all_to_all(BufferId operand, const Axes& axes, int dim, int split_dim) {
+  TensorType result = type(operand);
+  result.shape[static_cast<std::size_t>(dim)] *= product(axes);
+  result.shape[static_cast<std::size_t>(split_dim)] /= product(axes);
+  Collective made;
+  made.kind = CollectiveKind::all_to_all;
+  made.axes = axes;
+  made.dim = dim;
+  made.split_dim = split_dim;
+  return collective(std::move(made), operand, std::move(result));
+}
+
+BufferId PartsBuilder::send(BufferId operand, const Axes& axes, std::vector<int> senders,
+                            CollectiveReason::Kind why) {
+  Collective made;
+  made.kind = CollectiveKind::collective_permute;
+  made.axes = axes;
+  made.senders = std::move(senders);
+  made.why.kind = why;
+  return collective(std::move(made), operand, type(operand));
+}
+
 BufferId PartsBuilder::collective(Collective collective, BufferId operand, TensorType result) {
   const std::int64_t parts = product(collective.axes);
   const TensorType& before = type(operand);
   if (collective.window) {
     collective.wire = window_bytes(*collective.window, before, collective.dim, parts);
     collective.payload = collective.wire;
+  } else if (!collective.senders.empty()) {
+    collective.wire = sent_bytes(collective.senders, bytes_of(before));
+    collective.payload = collective.wire;
   } else {
     const bool gathers = collective.kind == CollectiveKind::all_gather;
     collective.payload = bytes_of(gathers ? result : before);
     collective.wire = wire_bytes(collective.kind, bytes_of(before), parts);
   }
-  collective.why = {CollectiveReason::Kind::neighbours, node_.phase, node_.node, "", "", ""};
+  const bool is_asked = collective.why.kind == CollectiveReason::Kind::asked;
+  collective.why = {is_asked ? CollectiveReason::Kind::asked : CollectiveReason::Kind::neighbours,
+                    node_.phase,
+                    node_.node,
+                    "",
+                    "",
+                    ""};
   Instruction instruction = node_;
   instruction.kind = Instruction::Kind::collective;
   instruction.operands = {operand};

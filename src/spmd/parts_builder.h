@@ -29,6 +29,12 @@ class PartsBuilder {
   /// The window of the device's part along `dim`, which is split over `axes`.
   BufferId fetch(BufferId operand, const Axes& axes, int dim, const PartWindow& window);
 
+  /// `dim` gets whole, `split_dim` gets split.
+  BufferId all_to_all(BufferId operand, const Axes& axes, int dim, int split_dim);
+  /// Whole parts over `axes`, each from the part that `senders` says; see `Collective::senders`.
+  BufferId send(BufferId operand, const Axes& axes, std::vector<int> senders,
+                CollectiveReason::Kind why = CollectiveReason::Kind::neighbours);
+
   /// An i32 scalar.
   BufferId number(std::int64_t value);
   /// A scalar of this dtype.

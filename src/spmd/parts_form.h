@@ -4,6 +4,7 @@
 //
 //   windows     slice, pad, concatenate, reverse, convolution, reduce_window: each part of the
 //               result needs a window of each operand, which one permute fetches (part_window.h)
+//   places      ppermute: the parts of a dim, one place each, change devices
 //   lines       argmax, argmin, top_k, cumulative ops: each part on its own, then one answer per
 //               part goes round
 //   lookups     dynamic_slice: each device gives what it has of the slice, and zeros; a sum
@@ -45,6 +46,8 @@ struct PartsForm {
   /// Local operands to local results, partial over `common.reduced`.
   std::vector<BufferId> (*emit)(PartsBuilder& build, const PartsSite& site,
                                 const std::vector<BufferId>& operands);
+  bool is_asked =
+      false;  ///< the op says what is sent: where the form fits, nothing else is weighed
 };
 
 /// nullptr for an op without such a form.

@@ -1,4 +1,5 @@
-// Ops that move elements, on dims that are split: slice, pad, concatenate, reverse, dynamic_slice.
+// Ops that move elements, on dims that are split: slice, pad, concatenate, reverse, ppermute,
+// dynamic_slice.
 
 #include <algorithm>
 #include <array>
@@ -177,6 +178,21 @@ std::vector<BufferId> emit_reverse(PartsBuilder& build, const PartsSite& site,
   return {build.emit(Op::reverse, {x}, site.attributes())};
 }
 
+/// A device has one place of the dim.
+bool ppermute_fits(const PartsSite& site) {
+  const auto& source = site.attributes().integers("source");
+  const Axes& axes = site.operand_axes(0, site.attributes().integer("dim"));
+  return static_cast<std::int64_t>(source.size()) == product(axes);
+}
+
+std::vector<BufferId> emit_ppermute(PartsBuilder& build, const PartsSite& site,
+                                    const std::vector<BufferId>& operands) {
+  const auto& source = site.attributes().integers("source");
+  const Axes& axes = site.operand_axes(0, site.attributes().integer("dim"));
+  return {build.send(operands[0], axes, std::vector<int>(source.begin(), source.end()),
+                     CollectiveReason::Kind::asked)};
+}
+
 /// Dims that are cut: any split of the array, none of the slice; a sum over the parts.
 FactorRule dynamic_slice_parts(FactorRule rule, const Node&) {
   for (std::size_t dim = 0; dim < rule.operands[0].size(); ++dim) {
@@ -248,11 +264,12 @@ std::vector<BufferId> emit_dynamic_slice(PartsBuilder& build, const PartsSite& s
   return {x};
 }
 
-constexpr std::array<PartsForm, 5> forms_of_moves = {{
+constexpr std::array<PartsForm, 6> forms_of_moves = {{
     {Op::slice, movable_rule, slice_fits, emit_slice},
     {Op::pad, movable_rule, pad_fits, emit_pad},
     {Op::concatenate, movable_rule, nullptr, emit_concatenate},
     {Op::reverse, movable_rule, nullptr, emit_reverse},
+    {Op::ppermute, movable_rule, ppermute_fits, emit_ppermute, true},
     {Op::dynamic_slice, dynamic_slice_parts, nullptr, emit_dynamic_slice},
 }};
 

@@ -66,8 +66,9 @@ enum class CollectiveKind {
 
 /// Why a collective is there.
 struct CollectiveReason {
-  /// `neighbours`: the op computes in parts that need elements of each other.
-  enum class Kind { partial_sum, operand, result, constraint, carry, output, neighbours };
+  /// `neighbours`: the op computes in parts that need elements of each other; `asked`: the op is
+  /// that collective.
+  enum class Kind { partial_sum, operand, result, constraint, carry, output, neighbours, asked };
   Kind kind = Kind::partial_sum;
   Phase phase = Phase::forward;
   NodeId node = NodeId::none;  ///< the op that needs it or made the partial sum
@@ -88,9 +89,12 @@ struct Collective {
   std::vector<DimSharding> from;  ///< collective_permute: dims before and after
   std::vector<DimSharding> to;
   std::optional<PartWindow> window;  ///< collective_permute instead: fetched along `dim`
-  Bytes payload;  ///< local operand bytes (all_gather: local result bytes; window: the wire's)
-  Bytes wire;     ///< bytes a device sends with the optimal (ring) algorithm; window: those of the
-                  ///< device that sends most
+  std::vector<int> senders;  ///< collective_permute instead: by member of a group the one whose
+                             ///< operand it gets, -1: zeros; each sends at most once
+  Bytes payload;  ///< local operand bytes (all_gather: local result bytes; window, senders: the
+                  ///< wire's)
+  Bytes wire;     ///< bytes a device sends with the optimal (ring) algorithm; window, senders:
+                  ///< those of the device that sends most
   CollectiveReason why;
 
   friend bool operator==(const Collective&, const Collective&) = default;

@@ -388,6 +388,7 @@ class ProgramReader {
     if (in_.take("from")) collective.from = dims();
     if (in_.take("to")) collective.to = dims();
     if (in_.take("window")) collective.window = window();
+    if (in_.take("senders")) collective.senders = numbers_in_parentheses();
     in_.expect("payload");
     collective.payload = bytes();
     in_.expect("wire");

@@ -189,6 +189,7 @@ class ProgramWriter {
       text += fmt::format(" window start {} step {} size {}", collective.window->start,
                           collective.window->step, collective.window->size);
     }
+    if (!collective.senders.empty()) text += " senders " + numbers_text(collective.senders);
     text += fmt::format(" payload {} wire {}", collective.payload.count(), collective.wire.count());
     const CollectiveReason& why = collective.why;
     text += fmt::format(" because {} {}", name(why.kind), name(why.phase));

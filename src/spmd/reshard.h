@@ -34,4 +34,7 @@ Bytes wire_bytes(CollectiveKind kind, Bytes operand, std::int64_t group_size);
 /// array of which it has a part of type `part`.
 Bytes window_bytes(const PartWindow& window, const TensorType& part, int dim, std::int64_t parts);
 
+/// Bytes that the busiest device sends of its `operand` to others: all of it, or nothing.
+Bytes sent_bytes(const std::vector<int>& senders, Bytes operand);
+
 }  // namespace shard

@@ -151,12 +151,19 @@ class TypeCheck {
                                product(collective.axes)));
     expect(instruction.results.front(), *after);
     if (collective.window) return check_window_bytes(collective, before);
+    if (!collective.senders.empty()) return check_sent_bytes(collective, before);
     check_bytes(collective, bytes_of(before), bytes_of(*after));
   }
 
   void check_window_bytes(const Collective& collective, const TensorType& before) {
     const Bytes wire =
         window_bytes(*collective.window, before, collective.dim, product(collective.axes));
+    expect_bytes("payload", collective.payload, wire);
+    expect_bytes("wire", collective.wire, wire);
+  }
+
+  void check_sent_bytes(const Collective& collective, const TensorType& before) {
+    const Bytes wire = sent_bytes(collective.senders, bytes_of(before));
     expect_bytes("payload", collective.payload, wire);
     expect_bytes("wire", collective.wire, wire);
   }
@@ -205,7 +212,9 @@ class TypeCheck {
         return after;
       case CollectiveKind::collective_permute:
         if (collective.window) return window_type(collective, before);
-        if (!permutes(collective, before.rank())) return std::nullopt;
+        if (!collective.senders.empty() ? !sends(collective, n)
+                                        : !permutes(collective, before.rank()))
+          return std::nullopt;
         return after;
     }
     return std::nullopt;
@@ -222,6 +231,16 @@ class TypeCheck {
     if (!fits) return std::nullopt;
     before.shape[static_cast<std::size_t>(collective.dim)] = window.size;
     return before;
+  }
+
+  static bool sends(const Collective& collective, std::int64_t members) {
+    if (static_cast<std::int64_t>(collective.senders.size()) != members) return false;
+    std::vector<char> has_sent(collective.senders.size());
+    for (const int from : collective.senders) {
+      const bool exists = from >= -1 && from < members;
+      if (!exists || (from >= 0 && has_sent[static_cast<std::size_t>(from)]++ != 0)) return false;
+    }
+    return collective.from.empty() && collective.to.empty() && collective.dim < 0;
   }
 
   bool permutes(const Collective& collective, int rank) const {

@@ -30,6 +30,13 @@ Bytes reshard_bytes(const Mesh& mesh, const TensorType& global, const Sharding& 
   return sent;
 }
 
+Bytes sent_bytes(const std::vector<int>& senders, Bytes operand) {
+  for (std::size_t to = 0; to < senders.size(); ++to) {
+    if (senders[to] >= 0 && senders[to] != static_cast<int>(to)) return operand;
+  }
+  return Bytes(0);
+}
+
 Bytes window_bytes(const PartWindow& window, const TensorType& part, int dim, std::int64_t parts) {
   const std::int64_t size = part.shape[static_cast<std::size_t>(dim)];
   if (size == 0) return Bytes(0);

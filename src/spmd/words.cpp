@@ -12,16 +12,15 @@ constexpr std::array<std::string_view, 7> category_words = {
 constexpr std::array<std::string_view, 3> phase_words = {"forward", "backward", "update"};
 constexpr std::array<std::string_view, 8> role_words = {
     "input", "parameter", "optimizer", "step", "loss", "gradient", "output", "activation"};
-constexpr std::array<std::string_view, 7> reason_words = {
-    "partial_sum", "operand", "result", "constraint", "carry", "output", "neighbours"};
+constexpr std::array<std::string_view, 8> reason_words = {
+    "partial_sum", "operand", "result", "constraint", "carry", "output", "neighbours", "asked"};
 constexpr std::array<std::string_view, 5> reduction_words = {"none", "sum", "max", "min", "prod"};
 
 static_assert(collective_words.size() == static_cast<std::size_t>(CollectiveKind::all_slice) + 1);
 static_assert(category_words.size() == static_cast<std::size_t>(Category::output) + 1);
 static_assert(phase_words.size() == static_cast<std::size_t>(Phase::update) + 1);
 static_assert(role_words.size() == static_cast<std::size_t>(Role::activation) + 1);
-static_assert(reason_words.size() ==
-              static_cast<std::size_t>(CollectiveReason::Kind::neighbours) + 1);
+static_assert(reason_words.size() == static_cast<std::size_t>(CollectiveReason::Kind::asked) + 1);
 static_assert(reduction_words.size() == static_cast<std::size_t>(Reduction::prod) + 1);
 
 }  // namespace

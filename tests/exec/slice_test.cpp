@@ -54,6 +54,17 @@ TEST_CASE("concatenations along every dim agree with the reference") {
   }
 }
 
+TEST_CASE("places that are sent to others agree with the reference") {
+  for (const DType dtype : some_dtypes) {
+    check_row(Op::ppermute, {array(dtype, {3, 4, 5})},
+              {{"dim", std::int64_t{0}}, {"source", Dims{2, 0, 1}}});
+    check_row(Op::ppermute, {array(dtype, {3, 4, 5})},
+              {{"dim", std::int64_t{1}}, {"source", Dims{-1, 0, -1, 2}}});
+    check_row(Op::ppermute, {array(dtype, {3, 4, 2})},
+              {{"dim", std::int64_t{2}}, {"source", Dims{1, -1}}});
+  }
+}
+
 TEST_CASE("reversals agree with the reference") {
   for (const DType dtype : some_dtypes) {
     for (const Dims& dims : {Dims{}, Dims{0}, Dims{2}, Dims{0, 1, 2}}) {

@@ -113,6 +113,14 @@ TEST_CASE("collectives that do not fit are told") {
         "  hint: shift: 1 sends to the next one, pairs: [[0, 1]] from 0 to 1\n");
   CHECK(mistakes_in_region(region("[ppermute: {axes: data, pairs: [[0, 2]]}]")) ==
         "model.yaml:7:16: error: ppermute has no pair [0, 2] among 2 devices [bad-pairs]\n"
+        "  hint: along data they are 0 to 1\n");
+  CHECK(mistakes_in_region(region("[ppermute: {axes: data, pairs: [[0, 1], [0, 0]]}]")) ==
+        "model.yaml:7:16: error: ppermute sources and destinations must be unique: 0 sends twice, "
+        "[0, 1] and [0, 0] [bad-pairs]\n"
+        "  hint: each device sends at most once and gets at most once\n");
+  CHECK(mistakes_in_region(region("[ppermute: {axes: data, pairs: [[0, 1], [1, 1]]}]")) ==
+        "model.yaml:7:16: error: ppermute sources and destinations must be unique: 1 gets twice, "
+        "[0, 1] and [1, 1] [bad-pairs]\n"
         "  hint: each device sends at most once and gets at most once\n");
 }
 

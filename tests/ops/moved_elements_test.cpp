@@ -105,6 +105,19 @@ TEST_CASE("a concatenated dim must be whole unless the operands are slices") {
         "there is nothing to concatenate");
 }
 
+TEST_CASE("places that are sent to others have a permutation factor") {
+  const auto sent = [](std::int64_t dim, Dims source) {
+    return Attributes{{"dim", dim}, {"source", std::move(source)}};
+  };
+  CHECK(rule(Op::ppermute, {f32({4, 2})}, sent(0, {3, 0, -1, 2})) ==
+        "([i, j]) -> ([i, j]) perm={i}");
+  CHECK(shape(Op::ppermute, {f32({4, 2})}, sent(1, {1, -1})) == "f32[4,2]");
+  CHECK(shape(Op::ppermute, {f32({4, 2})}, sent(2, {1, 0})) == "there is no dim 2 in rank 2");
+  CHECK(shape(Op::ppermute, {f32({4, 2})}, sent(0, {1, 0})) == "source has 2 places, the dim 4");
+  CHECK(shape(Op::ppermute, {f32({4, 2})}, sent(1, {2, 0})) == "there is no place 2 among 2");
+  CHECK(shape(Op::ppermute, {f32({4, 2})}, sent(1, {1, 1})) == "place 1 is sent twice");
+}
+
 TEST_CASE("reversed dims have permutation factors") {
   CHECK(rule(Op::reverse, {f32({4, 2})}, {{"dims", Dims{0}}}) == "([i, j]) -> ([i, j]) perm={i}");
   CHECK(shape(Op::reverse, {f32({4, 2})}, {{"dims", Dims{2}}}) == "there is no dim 2 in rank 2");

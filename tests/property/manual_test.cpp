@@ -116,6 +116,44 @@ TEST_CASE("a permutation in a manual region sends the parts on") {
                });
 }
 
+TEST_CASE("a permutation in a manual region is one collective_permute") {
+  const auto planned_of = [](const std::string& permute) {
+    return plan_texts(
+        "sizes: {rows: 8, columns: 16}\ninputs: {x: \"f32[rows, columns]\"}\nlayers:\n  - param: "
+        "{name: w, axes: "
+        "[rows, \"columns@model\"]}\n  - manual: {of: [x, w], axes: [model], in_specs: [\"P(None, "
+        "model)\", \"P(None, model)\"], out_specs: \"P(None, model)\", layers: [let: y = x * w, " +
+            permute +
+            "]}\ntrain: {loss: mean, optimizer: {sgd: {learning_rate: 0.1}}, returns: [grads]}\n",
+        "mesh: {data: 2, model: 4}\nrules: []\n");
+  };
+  struct Sent {
+    std::string permute;
+    std::vector<std::vector<int>> senders;  ///< forward, then those of the gradient
+    std::int64_t wire;
+  };
+  const std::vector<Sent> all = {
+      {"ppermute: {axes: model, shift: 1}", {{1, 2, 3, 0}}, 128},
+      {"ppermute: {axes: model, pairs: [[0, 1], [1, 3]]}", {{1, 3, -1, -1}}, 128},
+      {"ppermute: {axes: model, pairs: [[2, 2]]}", {{-1, -1, 2, -1}}, 0},
+  };
+  for (const Sent& one : all) {
+    CAPTURE(one.permute);
+    const Planned planned = planned_of(one.permute);
+    std::vector<std::vector<int>> senders;
+    for (const Instruction& instruction : planned.program.main().instructions) {
+      if (!instruction.collective || instruction.collective->senders.empty()) continue;
+      CHECK(instruction.collective->kind == CollectiveKind::collective_permute);
+      CHECK(instruction.collective->wire == Bytes(one.wire));
+      senders.push_back(instruction.collective->senders);
+    }
+    CHECK(senders == one.senders);
+    for (const CollectiveCount& count : count_collectives(planned.program)) {
+      CHECK(count.kind != CollectiveKind::all_to_all);
+    }
+  }
+}
+
 TEST_CASE("a device of a manual region knows its number along an axis") {
   check_region(
       "axis_index: {name: me, axes: model}, convert: {of: me, dtype: f32, name: number}, "

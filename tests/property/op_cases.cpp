@@ -76,6 +76,9 @@ void add_moves(std::vector<OpCase>& cases) {
                    {real({8, 4}), real({})},
                    {{"low", Dims{0, 0}}, {"high", Dims{0, -3}}, {"interior", Dims{0, 1}}}});
   cases.push_back({Op::reverse, {real({8, 16})}, {{"dims", Dims{1}}}});
+  cases.push_back({Op::ppermute,
+                   {real({8, 16})},
+                   {{"dim", std::int64_t{0}}, {"source", Dims{3, -1, 0, 1, 2, 7, -1, 4}}}});
   for (std::int64_t dim : {0, 1}) {
     cases.push_back(
         {Op::iota, {}, {{"shape", Shape{8, 16}}, {"dim", dim}, {"dtype", std::string("f32")}}});

@@ -250,6 +250,75 @@ TEST_CASE("every op along a split dim exchanges less than the dim and gives what
   }
 }
 
+TEST_CASE("places of a dim that is split into them are sent by one permute") {
+  Dims source;
+  for (std::int64_t to = 0; to < 24; ++to) source.push_back(to % 5 == 0 ? -1 : (to + 7) % 24);
+  const PartsCase test{
+      "ring", Op::ppermute, {f32_of({24, 4})}, {{"dim", std::int64_t{0}}, {"source", source}}};
+  for (const Split& split : {Split{{24}, {"x"}}, Split{{4, 6}, {"x", "y"}}}) {
+    const ShardedGraph sharded = shard_graph(PartsGraph(test, split).take(), {}, split.mesh());
+    const Program program = partition(sharded);
+    REQUIRE(program.main().instructions.size() == 1);
+    const Collective& sent = *program.main().instructions[0].collective;
+    CHECK(sent.kind == CollectiveKind::collective_permute);
+    CHECK(sent.wire == Bytes(4 * 4));
+    CHECK(sent.why.kind == CollectiveReason::Kind::asked);
+    REQUIRE_NOTHROW(verify(program));
+    CHECK(read_program("program", to_string(program)) == program);
+    check_outputs(sharded, program, values_of(sharded.graph, 30));
+  }
+  // Not a place for each: whole while it is done.
+  const Split split{{12}, {"x"}};
+  const ShardedGraph sharded = shard_graph(PartsGraph(test, split).take(), {}, split.mesh());
+  check_outputs(sharded, partition(sharded), values_of(sharded.graph, 30));
+}
+
+TEST_CASE("places that stay where they are send nothing") {
+  Dims source(24, -1);
+  source[3] = 3;
+  const PartsCase test{
+      "still", Op::ppermute, {f32_of({24, 4})}, {{"dim", std::int64_t{0}}, {"source", source}}};
+  const Split split{{24}, {"x"}};
+  const ShardedGraph sharded = shard_graph(PartsGraph(test, split).take(), {}, split.mesh());
+  const Program program = partition(sharded);
+  REQUIRE_NOTHROW(verify(program));
+  CHECK(wire_of(program) == Bytes(0));
+  check_outputs(sharded, program, values_of(sharded.graph, 30));
+}
+
+TEST_CASE("a permute with senders that are not there or send twice is refused") {
+  Dims source;
+  for (std::int64_t to = 0; to < 24; ++to) source.push_back((to + 1) % 24);
+  const PartsCase test{
+      "ring", Op::ppermute, {f32_of({24, 4})}, {{"dim", std::int64_t{0}}, {"source", source}}};
+  const Split split{{24}, {"x"}};
+  const Program program = partition(shard_graph(PartsGraph(test, split).take(), {}, split.mesh()));
+  const auto refusal = [&](const Collective& wrong) {
+    Program changed = program;
+    changed.bodies[0].instructions[0].collective = wrong;
+    try {
+      verify(changed);
+    } catch (const Error& error) {
+      return error.diagnostics().front().message;
+    }
+    return std::string("none");
+  };
+  const Collective right = *program.main().instructions[0].collective;
+  CHECK(refusal(right) == "none");
+  const std::string does_not_fit =
+      "body 0, instruction 0 (collective_permute): its dims do not fit f32[1,4] and groups of 24";
+  Collective wrong = right;
+  wrong.senders[0] = 2;
+  CHECK(refusal(wrong) == does_not_fit);
+  wrong.senders[0] = 24;
+  CHECK(refusal(wrong) == does_not_fit);
+  wrong.senders.pop_back();
+  CHECK(refusal(wrong) == does_not_fit);
+  wrong = right;
+  wrong.wire = Bytes(0);
+  CHECK(refusal(wrong) == "body 0, instruction 0 (collective_permute): wire 0, expected 16");
+}
+
 TEST_CASE("a window that is not what it costs or has no dim is refused") {
   const PartsCase test{"halo",
                        Op::reduce_window_sum,
