@@ -19,7 +19,8 @@ TensorType PartsSite::local_result(std::size_t result) const {
 }
 
 const PartsForm* parts_form(Op op) {
-  for (const std::span<const PartsForm> table : {move_forms(), window_forms(), line_forms()}) {
+  for (const std::span<const PartsForm> table :
+       {move_forms(), window_forms(), line_forms(), sort_forms()}) {
     const auto found = std::find_if(table.begin(), table.end(),
                                     [&](const PartsForm& form) { return form.op == op; });
     if (found != table.end()) return &*found;

@@ -7,6 +7,7 @@
 //   places      ppermute: the parts of a dim, one place each, change devices
 //   lines       argmax, argmin, top_k, cumulative ops: each part on its own, then one answer per
 //               part goes round
+//   sorts       another dim is split meanwhile, or sorted parts are merged
 //   lookups     dynamic_slice: each device gives what it has of the slice, and zeros; a sum
 //
 // Whether it sends less than making the dims whole is for the caller to find out.
@@ -63,5 +64,6 @@ Bytes exchanged_bytes(Program& program, int body, const PartsForm& form, const P
 std::span<const PartsForm> move_forms();    // parts_of_moves.cpp
 std::span<const PartsForm> window_forms();  // parts_of_windows.cpp
 std::span<const PartsForm> line_forms();    // parts_of_lines.cpp
+std::span<const PartsForm> sort_forms();    // parts_of_sorts.cpp
 
 }  // namespace shard::spmd
