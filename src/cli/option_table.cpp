@@ -73,6 +73,13 @@ constexpr OptionRow all_rows[] = {
      reading_rules, [](Options& o, const std::string& v) { o.overrides.add_rules.push_back(v); }},
     {"--drop-rule", "N", "leave out rule N, as reports number them; repeatable", reading_rules,
      [](Options& o, const std::string& v) { o.overrides.drop_rules.push_back(v); }},
+    {"--reshard-memory", "BYTES",
+     "most bytes of operand and result of one step of a reshard together, e.g. 64MiB; takes a way "
+     "that sends more where it must (default: the rules file's)",
+     reading_rules,
+     [](Options& o, const std::string& v) {
+       o.overrides.reshard_memory = read_bytes("--reshard-memory", v);
+     }},
     {"--resolver", "linen|nnx", "whose reading of the rules (default: the file's, else linen)",
      reading_rules, [](Options& o, const std::string& v) { o.overrides.resolver = v; }},
     {"--merge", "prepend|replace|append",

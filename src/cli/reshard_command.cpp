@@ -18,31 +18,17 @@ std::optional<ReshardPlan> plan_within(const ReshardInput& input, Bytes memory) 
   return cheapest_reshard(input.mesh, input.type, input.from, input.to, {memory, most_layouts});
 }
 
-/// The smallest limit that leaves a way, by halving: more memory never makes a way impossible.
-Bytes least_memory(const ReshardInput& input, Bytes too_little, Bytes enough) {
-  std::int64_t low = too_little.count(), high = enough.count();
-  while (low + 1 < high) {
-    const std::int64_t middle = low + (high - low) / 2;
-    const std::optional<ReshardPlan> plan = plan_within(input, Bytes(middle));
-    if (plan) {
-      high = plan->peak.count();
-    } else {
-      low = middle;
-    }
-  }
-  return Bytes(high);
-}
-
 ReshardPlan plan_or_refuse(const ReshardInput& input, const Options& options) {
   const std::optional<ReshardPlan> any = plan_within(input, Bytes(0));
   if (!options.memory || any->peak <= *options.memory) return *any;
   if (const std::optional<ReshardPlan> plan = plan_within(input, *options.memory)) return *plan;
+  const ReshardPlan least = leanest_reshard(input.mesh, input.type, input.from, input.to,
+                                            {*options.memory, most_layouts});
   throw Error("memory-limit", {"--memory"},
               fmt::format("no sequence of collectives stays within {} B of operand and result",
                           with_commas(*options.memory)),
               fmt::format("the least that suffices is {} B; the cheapest sequence needs {} B",
-                          with_commas(least_memory(input, *options.memory, any->peak)),
-                          with_commas(any->peak)));
+                          with_commas(least.peak), with_commas(any->peak)));
 }
 
 /// Shardy's own pass, and what XLA falls back to: replicate, then slice.

@@ -105,6 +105,7 @@ void lay_policies(RulesConfig& lower, const RulesConfig& upper) {
   if (upper.given.resolver) lower.resolver = upper.resolver;
   if (upper.given.unmatched) lower.unmatched = upper.unmatched;
   if (upper.given.misfit) lower.misfit = upper.misfit;
+  if (upper.reshard_memory > Bytes(0)) lower.reshard_memory = upper.reshard_memory;
   lower.given.resolver = lower.given.resolver || upper.given.resolver;
   lower.given.unmatched = lower.given.unmatched || upper.given.unmatched;
   lower.given.misfit = lower.given.misfit || upper.given.misfit;
@@ -208,6 +209,7 @@ void override_rules(RulesConfig& rules, const Overrides& overrides, Sources& sou
     rules.devices = overrides.devices;
     rules.devices_at = {"--devices", 1, 1, static_cast<int>(overrides.devices.size())};
   }
+  if (overrides.reshard_memory > Bytes(0)) rules.reshard_memory = overrides.reshard_memory;
   override_resolver(rules, overrides.resolver, diagnostics);
   if (const TextNode* list = added.find("rules")) {
     rules.rules = joined(std::move(rules.rules), read_rule_items(*list, diagnostics));

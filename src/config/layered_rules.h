@@ -30,8 +30,8 @@ std::vector<std::string> rule_merge_words();
 RulesConfig laid_over(RulesConfig lower, RulesConfig upper, RuleMerge merge);
 
 /// The command line's changes, last of all: `drop_rules` (numbers as reports have them), then
-/// `mesh`, `dcn`, `devices`, `resolver`, `add_rules`. Raises `bad-override` for a text of the wrong
-/// form or the number of no rule, and what the readers of rules and sizes raise.
+/// `mesh`, `dcn`, `devices`, `reshard_memory`, `resolver`, `add_rules`. Raises `bad-override` for a
+/// text of the wrong form or the number of no rule, and what the readers of rules and sizes raise.
 void override_rules(RulesConfig& rules, const Overrides& overrides, Sources& sources,
                     Diagnostics& diagnostics);
 

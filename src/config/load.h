@@ -22,6 +22,7 @@ struct Overrides {
   std::vector<std::string> drop_rules{};  ///< numbers of rules, from 1, as reports have them
   std::string resolver{};                 ///< `linen` or `nnx`; empty: the file's
   std::string devices{};                  ///< `v5e-256`; empty: the file's
+  Bytes reshard_memory{};                 ///< 0: the file's
   std::string dcn{};                      ///< `data=4`; empty: the file's
 };
 

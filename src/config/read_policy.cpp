@@ -3,7 +3,6 @@
 #include "config/checked_map.h"
 #include "config/read_spec.h"
 #include "config/scalars.h"
-#include "text/number.h"
 
 namespace shard {
 namespace {
@@ -11,14 +10,7 @@ namespace {
 std::optional<Bytes> read_limit(const CheckedMap& map, std::string_view key,
                                 Diagnostics& diagnostics) {
   const TextNode* const node = map.get(key);
-  if (node == nullptr) return {};
-  const std::optional<Bytes> bytes = read_bytes(node->scalar);
-  if (!bytes) {
-    diagnostics.error("bad-value", node->at,
-                      "'" + std::string(key) + "' is " + describe(*node) +
-                          ", expected a number of bytes such as 16 GiB or 800 MB");
-  }
-  return bytes;
+  return node == nullptr ? std::nullopt : read_limit(*node, key, diagnostics);
 }
 
 ReplicationPolicy read_replication(const TextNode& node, Diagnostics& diagnostics) {

@@ -97,6 +97,9 @@ void read_policies(const CheckedMap& map, RulesConfig& rules, Diagnostics& diagn
     rules.resolver = *found;
     rules.given.resolver = true;
   }
+  if (const TextNode* node = map.get("reshard_memory")) {
+    rules.reshard_memory = read_limit(*node, "reshard_memory", diagnostics).value_or(Bytes(0));
+  }
   if (const auto found = read_choice(map, "misfit", misfit_words, diagnostics)) {
     rules.misfit = *found;
     rules.given.misfit = true;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.h"
 #include "config/finding_levels.h"
 #include "config/spec.h"
 
@@ -87,6 +88,8 @@ struct RulesConfig {
   std::vector<PathRuleConfig> paths;
   RuleResolver resolver = RuleResolver::linen;
   Misfit misfit = Misfit::error;
+  /// Most bytes of operand and result of one step of a reshard together; 0: any.
+  Bytes reshard_memory;
   /// How much of an axis' size crosses slices; axes that are not named stay inside one.
   std::vector<MeshAxisConfig> dcn;
   std::vector<AxisTypeConfig> axis_types;

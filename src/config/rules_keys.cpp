@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 4> orders = {"auto", "split", "contiguous
 
 // The last keys are about the file as a whole; the others may stand in a rule set too.
 constexpr std::size_t file_keys = 3;
-constexpr std::array<KeyRow, 15> rows = {{
+constexpr std::array<KeyRow, 16> rows = {{
     {.name = "mesh",
      .kind = mesh,
      .help = "mesh axes and their sizes, major to minor; -1: what the devices leave"},
@@ -40,6 +40,11 @@ constexpr std::array<KeyRow, 15> rows = {{
      .help = "a dim that its axes do not divide: error, drop-axes or pad",
      .default_value = "error",
      .choices = misfits},
+    {.name = "reshard_memory",
+     .kind = bytes,
+     .help = "most bytes of operand and result of one step of a reshard together, e.g. 64 MiB; "
+             "takes a way that sends more where it must",
+     .default_value = "any"},
     {.name = "resolver",
      .kind = word,
      .help = "whose reading of the rules: linen or nnx",

@@ -128,6 +128,17 @@ std::optional<std::string> read_word(const TextNode& node, const KeyRow& row,
   return std::nullopt;
 }
 
+std::optional<Bytes> read_limit(const TextNode& node, std::string_view key,
+                                Diagnostics& diagnostics) {
+  const std::optional<Bytes> bytes = read_bytes(node.scalar);
+  if (!bytes) {
+    diagnostics.error("bad-value", node.at,
+                      "'" + std::string(key) + "' is " + describe(node) +
+                          ", expected a number of bytes such as 16 GiB or 800 MB");
+  }
+  return bytes;
+}
+
 std::vector<std::string> read_names(const TextNode& node, std::string_view what,
                                     Diagnostics& diagnostics) {
   if (node.is_scalar()) return {node.scalar};

@@ -11,6 +11,7 @@
 
 #include "base/diagnostic.h"
 #include "base/dtype.h"
+#include "base/units.h"
 #include "config/keys.h"
 #include "text/tree.h"
 
@@ -36,6 +37,9 @@ std::optional<double> read_double(const TextNode& node, std::string_view what,
 /// Zero or more.
 std::optional<std::int64_t> read_whole(const TextNode& node, std::string_view what,
                                        Diagnostics& diagnostics);
+/// `16 GiB`. Raises `bad-value` with the key's name.
+std::optional<Bytes> read_limit(const TextNode& node, std::string_view key,
+                                Diagnostics& diagnostics);
 /// Raises `unknown-dtype`.
 std::optional<DType> read_dtype(const TextNode& node, Diagnostics& diagnostics);
 

@@ -6,6 +6,7 @@
 #include "report/rows.h"
 #include "report/sections.h"
 #include "report/table.h"
+#include "spmd/reshard_memory.h"
 
 namespace shard {
 namespace {
@@ -42,6 +43,15 @@ std::string wire_line(const Plan& plan, const Layout& layout) {
   }
   if (text.empty()) return "";
   return "wire per device and step:" + text.substr(2) + '\n';
+}
+
+/// What the limit of reshards leaves unused; only said where there is one.
+std::string reshard_line(const PlannedFunction& function, const Layout& layout) {
+  const Bytes limit = function.sharded.reshard_memory;
+  if (limit == Bytes(0)) return "";
+  return fmt::format("reshards: {} B of operand and result in the largest step, {} B allowed\n",
+                     bytes_text(layout, largest_reshard(function.program)),
+                     bytes_text(layout, limit));
 }
 
 /// Why a loop has collectives that the unrolled form would not have.
@@ -93,13 +103,15 @@ std::string implicit_line(const std::vector<CollectiveRow>& rows, const Layout& 
   Bytes wire;
   for (const auto& group : collective_groups(rows)) {
     if (!rows[group.front()].is_implicit) continue;
-    numbers += (numbers.empty() ? "" : ", ") + number_range(rows[group.front()], rows[group.back()]);
+    numbers +=
+        (numbers.empty() ? "" : ", ") + number_range(rows[group.front()], rows[group.back()]);
     for (const std::size_t position : group) wire += rows[position].wire;
   }
   if (numbers.empty()) return "";
-  return fmt::format("implicit, no constraint asks for them: {}, {} B of the wire (--strict says "
-                     "what removes them)\n",
-                     numbers, bytes_text(layout, wire));
+  return fmt::format(
+      "implicit, no constraint asks for them: {}, {} B of the wire (--strict says "
+      "what removes them)\n",
+      numbers, bytes_text(layout, wire));
 }
 
 }  // namespace
@@ -118,7 +130,8 @@ std::string collectives_section(const Plan& plan, const Layout& layout) {
                {"why"}});
   for (const auto& group : collective_groups(rows)) table.add(table_row(layout, rows, group));
   return table.render(layout.width, layout.color) + wire_line(plan, layout) +
-         implicit_line(rows, layout) + merged_line(plan.main()) + loop_line(rows) + left_out;
+         reshard_line(plan.main(), layout) + implicit_line(rows, layout) +
+         merged_line(plan.main()) + loop_line(rows) + left_out;
 }
 
 }  // namespace shard

@@ -344,6 +344,7 @@ ShardedGraph shard_graph(Graph graph, const RulesConfig& rules, const Mesh& mesh
     pad(graph, needs, placement);
   }
   sharded.mesh = mesh;
+  sharded.reshard_memory = rules.reshard_memory;
   sharded.rule_uses = placement.resolver().uses();
   sharded.decisions = placement.resolver().decisions();
   sharded.path_arrays = placement.resolver().path_arrays();

@@ -34,6 +34,8 @@ struct ShardedGraph {
   std::vector<std::pair<LogicalAxis, Location>> unmatched;
   GraphTypes types;  ///< of the graph given; empty on a mesh without axes of type explicit
 
+  Bytes reshard_memory;  ///< that partitioning keeps to, as `RulesConfig` has it
+
   const Sharding& sharding(ValueId id) const { return shardings[index_of(id)]; }
   /// The graph as its caller knows it.
   const Graph& given() const { return unpadded ? *unpadded : graph; }

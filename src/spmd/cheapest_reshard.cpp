@@ -166,6 +166,9 @@ ReshardPlan weighed(const TensorType& global, const Sharding& from,
     const bool gathers = step.collective.kind == CollectiveKind::all_gather;
     const Bytes made = gathers ? step.collective.payload : bytes_of({global.dtype, step.local});
     plan.peak = std::max(plan.peak, held + made);
+    if (step.collective.reduction == Reduction::none) {
+      plan.moved_peak = std::max(plan.moved_peak, held + made);
+    }
     plan.wire += step.collective.wire;
     held = bytes_of({global.dtype, step.local});
   }
@@ -186,6 +189,25 @@ std::optional<ReshardPlan> cheapest_reshard(const Mesh& mesh, const TensorType& 
   used.insert(used.end(), more.begin(), more.end());
   if (is_cut_evenly(used)) return CheapestReshard(mesh, global, start, goal, limits).run();
   return by_way_of_whole(global, start, goal, limits);
+}
+
+/// By halving: more memory never makes a way impossible.
+ReshardPlan leanest_reshard(const Mesh& mesh, const TensorType& global, const Sharding& from,
+                            const Sharding& to, const ReshardLimits& limits) {
+  ReshardLimits tried = limits;
+  tried.memory = Bytes(0);
+  std::optional<ReshardPlan> best = cheapest_reshard(mesh, global, from, to, tried);
+  SHARD_CHECK(best.has_value(), "without a limit there is always a way");
+  std::int64_t too_little = limits.memory.count();
+  while (too_little + 1 < best->peak.count()) {
+    tried.memory = Bytes(too_little + (best->peak.count() - too_little) / 2);
+    if (auto leaner = cheapest_reshard(mesh, global, from, to, tried)) {
+      best = std::move(leaner);
+    } else {
+      too_little = tried.memory.count();
+    }
+  }
+  return *std::move(best);
 }
 
 }  // namespace shard

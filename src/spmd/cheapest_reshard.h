@@ -22,6 +22,7 @@ struct ReshardPlan {
   std::vector<ReshardStep> steps;
   Bytes wire;         ///< of all steps
   Bytes peak;         ///< most bytes of operand and result of one step; what is held without steps
+  Bytes moved_peak;   ///< the same of the steps that reduce nothing; 0 without such steps
   Bytes lower_bound;  ///< no sequence of such collectives sends less; `wire` when this one is
                       ///< cheapest
 };
@@ -35,6 +36,11 @@ struct ReshardPlan {
 std::optional<ReshardPlan> cheapest_reshard(const Mesh& mesh, const TensorType& global,
                                             const Sharding& from, const Sharding& to,
                                             const ReshardLimits& limits = {});
+
+/// The sequence of those whose peak is least, or found to be, and that sends least with it; more
+/// memory than `limits.memory`.
+ReshardPlan leanest_reshard(const Mesh& mesh, const TensorType& global, const Sharding& from,
+                            const Sharding& to, const ReshardLimits& limits = {});
 
 /// The same figures of given steps, `lower_bound` being what `cheapest` has.
 ReshardPlan weighed(const TensorType& global, const Sharding& from, std::vector<ReshardStep> steps);

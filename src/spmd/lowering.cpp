@@ -361,15 +361,17 @@ class Lowering {
     const ReshardPlan* plan = nullptr;
     for (const Form& form : forms_.of(value)) {
       const ReshardPlan* const way = facts_.reshards.way(type, form.sharding, wanted);
-      if (way == nullptr || (plan != nullptr && way->wire >= plan->wire)) continue;
+      const bool is_better = way != nullptr && (plan == nullptr || facts_.reshards.cost(*way) <
+                                                                       facts_.reshards.cost(*plan));
+      if (!is_better) continue;
       source = &form;
       plan = way;
     }
     SHARD_CHECK(plan != nullptr, "no collective turns an array into a sum of parts");
     const Form from = *source;
     if (from.sharding.unreduced.empty()) {
-      if (const std::optional<BufferId> made = made_again(value, wanted, plan->wire, user))
-        return *made;
+      const Bytes limit(facts_.reshards.cost(*plan));
+      if (const std::optional<BufferId> made = made_again(value, wanted, limit, user)) return *made;
     }
     const NodeId producer = graph_.value(value).producer;
     const bool is_own = wanted == declared(value);
@@ -478,7 +480,9 @@ LoweringFacts::LoweringFacts(const ShardedGraph& of, LoweringTables& tables)
     : sharded(of),
       values(of, tables.values),
       ops(of.graph, values, tables.ops),
-      reshards(tables.reshards) {}
+      reshards(tables.reshards) {
+  reshards.limit_memory(of.reshard_memory);
+}
 
 Program lower(LoweringFacts& facts, PartitionMode mode) { return Lowering(facts, mode).run(); }
 

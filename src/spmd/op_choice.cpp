@@ -42,9 +42,8 @@ Bytes OpChoice::sent_around(const Node& node, const OpWay& way) {
     const ValueId operand = node.operands[i];
     const Sharding& wanted = way.operand(i);
     if (forms_.find(operand, wanted) != nullptr || forms_.is_source(operand)) continue;
-    sent += reshards_
-                .compatible(graph_.value(operand).type, forms_.of(operand).front().sharding, wanted)
-                .wire;
+    sent += Bytes(reshards_.cost(reshards_.compatible(
+        graph_.value(operand).type, forms_.of(operand).front().sharding, wanted)));
   }
   for (std::size_t i = 0; i < node.results.size(); ++i) {
     const Sharding& made = way.result(node.operands.size() + i);
@@ -56,7 +55,7 @@ Bytes OpChoice::sent_around(const Node& node, const OpWay& way) {
       const Bytes local = bytes_of({type.dtype, local_shape(type.shape, natural)});
       sent += wire_bytes(CollectiveKind::all_reduce, local, product(way.common.reduced));
     }
-    sent += reshards_.compatible(type, natural, declared(node.results[i])).wire;
+    sent += Bytes(reshards_.cost(reshards_.compatible(type, natural, declared(node.results[i]))));
   }
   return sent;
 }
@@ -66,9 +65,10 @@ Way OpChoice::cheapest(NodeId id) {
   Way best = compatible(id);
   if (best->is_asked()) return best;
   std::vector<Way> ways = ways_with_sums(id);
-  const bool is_settled = best->exchanged == Bytes(0) && moves_nothing(node, *best);
-  if (is_settled && ways.empty()) return best;
+  const bool moves_little = best->exchanged == Bytes(0) && moves_nothing(node, *best);
+  if (moves_little && ways.empty() && !reshards_.is_limited()) return best;
   std::optional<std::int64_t> least = cost_of(node, *best);
+  const bool is_settled = moves_little && (!least || *least < ReshardChoice::beyond_memory);
   if (!is_settled) {
     for (const Way& way : kinds_.candidates(id)) {
       const std::optional<std::int64_t> cost = cost_of(node, *way);
@@ -228,7 +228,7 @@ std::optional<std::int64_t> OpChoice::cost_of(const Node& node, const OpWay& way
     if (natural == declared(value)) continue;
     const ReshardPlan* const plan =
         reshards_.way(graph_.value(value).type, natural, declared(value));
-    if (plan != nullptr) results += plan->wire.count();
+    if (plan != nullptr) results += reshards_.cost(*plan);
   }
   const std::int64_t times = loops_.times();
   return *operands + times * (way.exchanged.count() + way.work) +
@@ -240,7 +240,9 @@ std::optional<std::int64_t> OpChoice::bytes_to(ValueId value, const Sharding& wa
   std::optional<std::int64_t> least;
   for (const Form& form : forms_.of(value)) {
     const ReshardPlan* const plan = reshards_.way(graph_.value(value).type, form.sharding, wanted);
-    if (plan != nullptr && (!least || plan->wire.count() < *least)) least = plan->wire.count();
+    if (plan != nullptr && (!least || reshards_.cost(*plan) < *least)) {
+      least = reshards_.cost(*plan);
+    }
   }
   return least;
 }

@@ -6,6 +6,7 @@
 #include "spmd/partitioner.h"
 #include "spmd/passes.h"
 #include "spmd/places.h"
+#include "spmd/reshard_memory.h"
 
 namespace shard {
 namespace {
@@ -16,13 +17,27 @@ Program lowered(spmd::LoweringFacts& facts, PartitionMode mode) {
   return program;
 }
 
+/// The largest step of a reshard that takes too much memory, then bytes sent.
+struct Price {
+  Bytes beyond;
+  Bytes wire;
+
+  friend auto operator<=>(const Price&, const Price&) = default;
+};
+
+Price price_of(const Program& program, Bytes memory) {
+  const Bytes most = memory == Bytes(0) ? memory : largest_reshard(program);
+  return {most > memory ? most : Bytes(0), wire_of(program)};
+}
+
 /// Choosing op by op may lose in the end, so the other way is weighed too.
 PartitionedProgram cheapest(spmd::LoweringFacts& facts) {
+  const Bytes memory = facts.sharded.reshard_memory;
   Program compatible = lowered(facts, PartitionMode::compatible);
-  const Bytes most = wire_of(compatible);
-  if (most == Bytes(0)) return {std::move(compatible), PartitionMode::compatible};
+  const Price most = price_of(compatible, memory);
+  if (most == Price{}) return {std::move(compatible), PartitionMode::compatible};
   Program program = lowered(facts, PartitionMode::cheapest);
-  if (wire_of(program) < most) return {std::move(program), PartitionMode::cheapest};
+  if (price_of(program, memory) < most) return {std::move(program), PartitionMode::cheapest};
   return {std::move(compatible), PartitionMode::compatible};
 }
 
@@ -47,6 +62,7 @@ PartitionedProgram Partitioner::run(const ShardedGraph& sharded, PartitionMode m
   if (mode == PartitionMode::compatible) return {run_as(mode, sharded, offsets), mode};
   spmd::LoweringFacts facts(sharded, *tables_);
   PartitionedProgram made = cheapest(facts);
+  spmd::check_reshard_memory(made.program, sharded);
   finish(made.program, offsets);
   return made;
 }
@@ -54,6 +70,7 @@ PartitionedProgram Partitioner::run(const ShardedGraph& sharded, PartitionMode m
 Program Partitioner::run_as(PartitionMode mode, const ShardedGraph& sharded, Offsets offsets) {
   spmd::LoweringFacts facts(sharded, *tables_);
   Program program = lowered(facts, mode);
+  spmd::check_reshard_memory(program, sharded);
   finish(program, offsets);
   return program;
 }

@@ -51,6 +51,7 @@ const ReshardPlan& ReshardChoice::compatible(const TensorType& type, const Shard
   const auto found = compatible_.find(key);
   if (found != compatible_.end()) return found->second;
   ReshardPlan plan = weighed(type, from, plan_reshard(mesh_, type, from, to));
+  if (!fits(plan)) plan = within_memory(type, from, to);
   return compatible_.emplace(key, std::move(plan)).first->second;
 }
 
@@ -72,8 +73,24 @@ std::optional<ReshardPlan> ReshardChoice::plan(const TensorType& type, const Sha
   const ReshardPlan& plain = compatible(type, from, to);
   if (is_obvious(from, to)) return plain;
   limits.below = plain.wire;
+  if (from.unreduced.empty()) limits.memory = memory_;
   std::optional<ReshardPlan> best = cheapest_reshard(mesh_, type, from, to, limits);
-  return best ? best : std::optional(plain);
+  return best && fits(*best) ? best : std::optional(plain);
+}
+
+ReshardPlan ReshardChoice::within_memory(const TensorType& type, const Sharding& from,
+                                         const Sharding& to) {
+  ReshardLimits limits;
+  limits.memory = memory_;
+  std::optional<ReshardPlan> best = cheapest_reshard(mesh_, type, from, to, limits);
+  return best ? *std::move(best) : leanest_reshard(mesh_, type, from, to, limits);
+}
+
+void ReshardChoice::limit_memory(Bytes memory) {
+  if (memory == memory_) return;
+  memory_ = memory;
+  compatible_.clear();
+  cheapest_.clear();
 }
 
 }  // namespace shard::spmd

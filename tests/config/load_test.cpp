@@ -157,7 +157,7 @@ TEST_CASE("a file that is no map is refused") {
         R"(m.yaml:1:1: error: a rules file holds a list, expected a map [wrong-type]
     1 | - a
       | ^
-  hint: its keys: mesh, rules, rules_for, paths, unmatched, misfit, resolver, devices, dcn, device_order, axis_types, findings, base, set, rule_sets
+  hint: its keys: mesh, rules, rules_for, paths, unmatched, misfit, reshard_memory, resolver, devices, dcn, device_order, axis_types, findings, base, set, rule_sets
 )");
 }
 
