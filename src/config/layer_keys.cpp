@@ -72,7 +72,7 @@ constexpr std::array<KeyRow, 4> param_rows = {{
 
 constexpr std::array<std::string_view, 4> remat_policies = {"none", "full", "dots",
                                                             "dots_no_batch"};
-constexpr std::array<KeyRow, 6> repeat_own_rows = {{
+constexpr std::array<KeyRow, 9> repeat_own_rows = {{
     {.name = "block", .kind = identifier, .help = "the block of the file that is repeated"},
     {.name = "pattern", .kind = names, .help = "blocks in turn, instead of `block`"},
     {.name = "times", .kind = count, .help = "how often", .is_required = true},
@@ -90,6 +90,14 @@ constexpr std::array<KeyRow, 6> repeat_own_rows = {{
              "block; dots: all but products; dots_no_batch: all but products without batch dims",
      .default_value = "none",
      .choices = remat_policies},
+    {.name = "carries",
+     .kind = names,
+     .help = "inputs of the block that the next iteration has as the block leaves them, beside the "
+             "first one"},
+    {.name = "stacks",
+     .kind = names,
+     .help = "values of the block that are kept of every iteration, along a new first dim"},
+    {.name = "into", .kind = names, .help = "names of the last carries, then of the stacks"},
 }};
 constexpr auto repeat_rows = joined_rows(repeat_own_rows, place_in_chain);
 

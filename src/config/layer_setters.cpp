@@ -34,7 +34,7 @@ void set_expression(LayerConfig& layer, const TextNode& node, Location, ReadCont
   }
 }
 
-constexpr std::array<SetterRow, 26> setters = {{
+constexpr std::array<SetterRow, 28> setters = {{
     {"name",
      [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {
        layer.name = read_identifier(node, "'name'", context.diagnostics).value_or("");
@@ -116,6 +116,16 @@ constexpr std::array<SetterRow, 26> setters = {{
     {"pattern",
      [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {
        layer.repeat->pattern = read_names(node, "'pattern'", context.diagnostics);
+     }},
+    {"carries",
+     [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {
+       layer.repeat->carries = read_names(node, "'carries'", context.diagnostics);
+       layer.repeat->carries_at = node.at;
+     }},
+    {"stacks",
+     [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {
+       layer.repeat->stacks = read_names(node, "'stacks'", context.diagnostics);
+       layer.repeat->stacks_at = node.at;
      }},
     {"times",
      [](LayerConfig& layer, const TextNode& node, Location, ReadContext& context) {

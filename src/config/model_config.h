@@ -88,6 +88,10 @@ struct RepeatConfig {
   std::optional<LogicalAxis> axis;  ///< partition name of the stacked dim; nothing means None
   bool has_axis = false;            ///< the key was written (for the note when `scan` is false)
   Location at;
+  std::vector<std::string> carries{};  ///< inputs of the block that it changes, beside the first
+  Location carries_at{};
+  std::vector<std::string> stacks{};  ///< values of the block, kept of every iteration
+  Location stacks_at{};
 };
 
 /// One layer: a word or a one-key map. Fields that the layer's kind does not know stay empty; the

@@ -64,10 +64,18 @@ bool is_later_layer(std::string_view word);
 unsigned keys_of(const LayerConfig& layer);
 std::string_view key_word(LayerKey key);
 
+/// What else a call of a block hands on: the values that have these names at its end.
+struct BlockRest {
+  std::vector<std::string> names;
+  Location at;                  ///< where they are asked for
+  std::vector<ValueId> values;  ///< none where a name has no value, which is said
+};
+
 /// Call of a block: its own naming scope, its inputs under the names it declares.
 ValueId lower_block(Lowering& lowering, const BlockConfig& block, const std::string& path,
                     std::span<const ValueId> inputs,
-                    std::vector<std::pair<std::string, CountConfig>> arguments);
+                    std::vector<std::pair<std::string, CountConfig>> arguments,
+                    BlockRest* rest = nullptr);
 
 /// Lowers the layers one after the other; the scope's running value is the last one's.
 void lower_layers(Lowering& lowering, Scope& scope, std::span<const LayerConfig> layers);
@@ -118,7 +126,7 @@ ValueId lower_arg_extremum(Lowering& lowering, LayerCall& call);
 ValueId lower_sort(Lowering& lowering, LayerCall& call);
 ValueId lower_top_k(Lowering& lowering, LayerCall& call);
 ValueId lower_custom_call(Lowering& lowering, LayerCall& call);  // custom_layer.cpp
-ValueId lower_angle(Lowering& lowering, LayerCall& call);  // fourier_layers.cpp
+ValueId lower_angle(Lowering& lowering, LayerCall& call);        // fourier_layers.cpp
 ValueId lower_fft(Lowering& lowering, LayerCall& call);
 ValueId lower_reduce_mean(Lowering& lowering, LayerCall& call);
 ValueId lower_logsumexp(Lowering& lowering, LayerCall& call);

@@ -115,7 +115,7 @@ void lower_layers(Lowering& lowering, Scope& scope, std::span<const LayerConfig>
 
 ValueId lower_block(Lowering& lowering, const BlockConfig& block, const std::string& path,
                     std::span<const ValueId> inputs,
-                    std::vector<std::pair<std::string, CountConfig>> arguments) {
+                    std::vector<std::pair<std::string, CountConfig>> arguments, BlockRest* rest) {
   Scope scope(path + "/", block.layers);
   scope.arguments = std::move(arguments);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -124,6 +124,11 @@ ValueId lower_block(Lowering& lowering, const BlockConfig& block, const std::str
   }
   scope.running = inputs.front();
   lower_layers(lowering, scope, block.layers);
+  if (rest == nullptr) return scope.running;
+  rest->values.clear();
+  for (const std::string& name : rest->names) {
+    rest->values.push_back(scope.find(name, rest->at, lowering.diagnostics));
+  }
   return scope.running;
 }
 

@@ -2,6 +2,8 @@
 // Plays a manual region's graph again on whole arrays: see manual_body.h.
 
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "model/lowering.h"
 #include "model/manual_body.h"
@@ -30,7 +32,12 @@ class ManualReplay {
   bool play(RegionId region);
   bool play(const Node& node);
   bool play_loop(const Node& node);
-  bool write_loop(const Node& node, StackedValue& carry);
+  enum class LoopPlay { done, needs_more, refused };
+  LoopPlay write_loop(const Node& node, std::vector<StackedValue>& carries);
+  std::pair<ValueId, StackedValue> into_loop(const Node& node, std::size_t position,
+                                             const std::vector<StackedValue>& carries);
+  void out_of_loop(const Node& node, std::size_t position, NodeId loop, StackedValue made,
+                   bool is_stack);
   void play(const ManualCollective& collective);
   bool place_again(const Node& node);
   bool refuse(const Node& node, const std::string& hint);

@@ -173,6 +173,33 @@ TEST_CASE("a loop in a manual region passes the parts on in every iteration") {
   }
 }
 
+TEST_CASE("a loop in a manual region hands on several values and keeps some of each iteration") {
+  // Every device adds up what all have, sent round the ring, and keeps what it got.
+  const std::string block =
+      "{inputs: [x, part], layers: [let: sum = x + part, ppermute: {of: part, axes: model, "
+      "shift: 1, name: part}, let: got = part * 1, let: next = sum * 1]}";
+  for (const char* scan : {"false", "true"}) {
+    CAPTURE(scan);
+    const std::string repeat =
+        "let: zero = x * 0, repeat: {block: Block, of: [zero, x], times: 4, axis: null, carries: "
+        "part, stacks: got, into: [last, all], scan: " +
+        std::string(scan) + "}";
+    check_region(
+        repeat, "\"P(None, model)\"", {rows, columns},
+        [](int row, int column) { return sum_at(row, column % width); }, block);
+    check_region(repeat + ", let: y = last * 1", "\"P(None, model)\"", {rows, columns}, element,
+                 block);
+    // Of the second iteration: what the device two before has.
+    check_region(
+        repeat +
+            ", slice: {of: all, dim: 0, start: 1, limit: 2, name: one}, "
+            "reshape: {of: one, shape: [rows=8, 4], name: y}",
+        "\"P(None, model)\"", {rows, columns},
+        [](int row, int column) { return element(row, (column + columns - 2 * width) % columns); },
+        block);
+  }
+}
+
 TEST_CASE("what a loop in a manual region carries may begin to differ inside") {
   check_region(
       "psum: model, repeat: {block: Block, times: 3, scan: true, axis: null}", "\"P(None, model)\"",
