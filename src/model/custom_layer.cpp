@@ -94,10 +94,12 @@ ValueId lower_custom_call(Lowering& lowering, LayerCall& call) {
   if (!attributes) return ValueId::none;
   const ShapeResult made = custom_call_shape(types, *attributes);
   if (const auto* mistake = std::get_if<std::string>(&made)) {
-    return op.fail("bad-custom-call",
-                   "custom_call '" + op.word("call", "") + "' by '" + op.word("factors", "") +
-                       "': " + *mistake,
-                   "a name for each dim, arrays between commas, as in \"b q d, b k d -> b q k\"");
+    return op.fail(
+        "bad-custom-call",
+        "custom_call '" + op.word("call", "") + "' by '" + op.word("factors", "") +
+            "': " + *mistake,
+        "a name for each dim, (h d) for one of two factors, arrays between commas, as in "
+        "\"b q d, b k d -> b q k\"");
   }
   const std::size_t count = std::get<std::vector<TensorType>>(made).size();
   const std::vector<std::string>& names = op.layer.into;

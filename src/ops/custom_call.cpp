@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <sstream>
 
 #include "ops/rule_builder.h"
@@ -12,7 +13,7 @@ namespace {
 
 using Types = std::span<const TensorType>;
 using Dims = std::vector<std::int64_t>;
-using CallSide = std::vector<std::vector<std::size_t>>;
+using CallSide = std::vector<CallArray>;
 
 std::vector<std::string> words_in(const std::string& text) {
   std::istringstream stream(text);
@@ -42,28 +43,79 @@ bool is_among(const std::string& names, const std::string& name) {
   return std::find(words.begin(), words.end(), name) != words.end();
 }
 
-bool has_factor(const CallSide& side, std::size_t factor) {
-  return std::any_of(side.begin(), side.end(), [&](const std::vector<std::size_t>& dims) {
-    return std::find(dims.begin(), dims.end(), factor) != dims.end();
+bool has_factor(const CallArray& array, std::size_t factor) {
+  return std::any_of(array.begin(), array.end(), [&](const CallDim& dim) {
+    return std::find(dim.begin(), dim.end(), factor) != dim.end();
   });
+}
+
+bool has_factor(const CallSide& side, std::size_t factor) {
+  return std::any_of(side.begin(), side.end(),
+                     [&](const CallArray& array) { return has_factor(array, factor); });
+}
+
+/// Some dim of the side is this factor and no other.
+bool has_alone(const CallSide& side, std::size_t factor) {
+  return std::any_of(side.begin(), side.end(), [&](const CallArray& array) {
+    return std::find(array.begin(), array.end(), CallDim{factor}) != array.end();
+  });
+}
+
+bool has_shared_dims(const CallRow& row) {
+  const auto is_shared = [](const CallArray& array) {
+    return std::any_of(array.begin(), array.end(),
+                       [](const CallDim& dim) { return dim.size() > 1; });
+  };
+  return std::any_of(row.operands.begin(), row.operands.end(), is_shared) ||
+         std::any_of(row.results.begin(), row.results.end(), is_shared);
+}
+
+/// Names and brackets.
+std::vector<std::string> tokens_in(const std::string& text) {
+  std::string apart;
+  for (const char c : text) {
+    if (c == '(' || c == ')') {
+      apart += std::string(" ") + c + ' ';
+    } else {
+      apart += c;
+    }
+  }
+  return words_in(apart);
+}
+
+/// Reads one array of the row; a sentence when something is wrong.
+std::string read_array(const std::string& text, CallRow& row, CallArray& dims) {
+  bool is_open = false;
+  for (const std::string& name : tokens_in(text)) {
+    if (name == "(") {
+      if (is_open) return "a '(' stands inside another";
+      is_open = true;
+      dims.emplace_back();
+      continue;
+    }
+    if (name == ")") {
+      if (!is_open) return "a ')' has no '('";
+      if (dims.back().empty()) return "there is no factor between '(' and ')'";
+      is_open = false;
+      continue;
+    }
+    const bool is_word = std::all_of(
+        name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+    if (!is_word) return "'" + name + "' is no name of a factor";
+    const std::size_t factor = place_of(row.names, name);
+    if (factor == row.names.size()) row.names.push_back(name);
+    if (has_factor(dims, factor)) return "factor '" + name + "' is written twice in one array";
+    if (!is_open) dims.emplace_back();
+    dims.back().push_back(factor);
+  }
+  return is_open ? "a '(' is not closed" : "";
 }
 
 /// Reads one side of the row; a sentence when something is wrong.
 std::string read_side(const std::string& text, CallRow& row, CallSide& side) {
   for (const std::string& array : pieces_between(text, ',')) {
-    std::vector<std::size_t>& dims = side.emplace_back();
-    for (const std::string& name : words_in(array)) {
-      const bool is_word = std::all_of(name.begin(), name.end(), [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '_';
-      });
-      if (!is_word) return "'" + name + "' is no name of a factor";
-      const std::size_t factor = place_of(row.names, name);
-      if (factor == row.names.size()) row.names.push_back(name);
-      if (std::find(dims.begin(), dims.end(), factor) != dims.end()) {
-        return "factor '" + name + "' is written twice in one array";
-      }
-      dims.push_back(factor);
-    }
+    std::string mistake = read_array(array, row, side.emplace_back());
+    if (!mistake.empty()) return mistake;
   }
   return "";
 }
@@ -82,38 +134,102 @@ struct FactorSizes {
   std::string mistake;
 
   FactorSizes(const CallRow& row, Types operands, const Attributes& attributes)
-      : sizes(row.names.size(), -1) {
+      : sizes(row.names.size(), -1), row_(row) {
     const std::vector<std::string> names = words_in(attributes.text("new_names"));
     const Dims& declared = attributes.integers("new_sizes");
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::size_t factor = place_of(row.names, names[i]);
-      if (factor == row.names.size() || has_factor(row.operands, factor)) {
+      if (factor == row.names.size() || has_alone(row.operands, factor)) {
         mistake = "factor '" + names[i] + "' gets its size from an operand or is nowhere";
         return;
       }
       sizes[factor] = declared[i];
     }
-    for (std::size_t k = 0; k < operands.size() && mistake.empty(); ++k) see(row, operands, k);
+    for (std::size_t k = 0; k < operands.size() && mistake.empty(); ++k) see(operands, k);
+    if (has_shared_dims(row) && mistake.empty()) see_shared(operands);
   }
 
  private:
-  void see(const CallRow& row, Types operands, std::size_t k) {
-    if (row.operands[k].size() != operands[k].shape.size()) {
+  void see(Types operands, std::size_t k) {
+    const CallArray& array = row_.operands[k];
+    if (array.size() != operands[k].shape.size()) {
       mistake = "operand " + std::to_string(k) + " is " + to_string(operands[k]) +
-                ", its row has " + count_text(row.operands[k].size(), "factor");
+                ", its row has " +
+                count_text(array.size(), has_shared_dims(row_) ? "dim" : "factor");
       return;
     }
-    for (std::size_t dim = 0; dim < row.operands[k].size(); ++dim) {
-      std::int64_t& size = sizes[row.operands[k][dim]];
+    for (std::size_t dim = 0; dim < array.size(); ++dim) {
+      if (array[dim].size() > 1) continue;
+      std::int64_t& size = sizes[array[dim].front()];
       const std::int64_t found = operands[k].shape[dim];
       if (size >= 0 && size != found) {
-        mistake = "factor '" + row.names[row.operands[k][dim]] + "' has sizes " +
+        mistake = "factor '" + row_.names[array[dim].front()] + "' has sizes " +
                   std::to_string(size) + " and " + std::to_string(found);
         return;
       }
       size = found;
     }
   }
+
+  std::string dim_text(const CallDim& dim) const {
+    std::string text;
+    for (const std::size_t factor : dim) text += (text.empty() ? "" : " ") + row_.names[factor];
+    return "(" + text + ")";
+  }
+
+  /// The one factor of the dim that has no size yet; nothing where there are several.
+  std::optional<std::size_t> only_unknown(const CallDim& dim) const {
+    std::optional<std::size_t> found;
+    for (const std::size_t factor : dim) {
+      if (sizes[factor] >= 0) continue;
+      if (found) return std::nullopt;
+      found = factor;
+    }
+    return found;
+  }
+
+  std::int64_t known_product(const CallDim& dim) const {
+    std::int64_t product = 1;
+    for (const std::size_t factor : dim) product *= std::max<std::int64_t>(1, sizes[factor]);
+    return product;
+  }
+
+  template <class Visit>
+  void each_shared(Types operands, const Visit& visit) const {
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      for (std::size_t dim = 0; dim < row_.operands[k].size(); ++dim) {
+        if (row_.operands[k][dim].size() > 1) visit(row_.operands[k][dim], operands[k].shape[dim]);
+      }
+    }
+  }
+
+  /// What is left of a dim is the size of its only factor without one, as long as that says more.
+  void see_shared(Types operands) {
+    for (bool is_new = true; is_new;) {
+      is_new = false;
+      each_shared(operands, [&](const CallDim& dim, std::int64_t size) {
+        const std::optional<std::size_t> factor = only_unknown(dim);
+        if (!factor || size % known_product(dim) != 0) return;
+        sizes[*factor] = size / known_product(dim);
+        is_new = true;
+      });
+    }
+    each_shared(operands, [&](const CallDim& dim, std::int64_t size) {
+      if (!mistake.empty()) return;
+      const auto unknown = std::find_if(dim.begin(), dim.end(),
+                                        [&](std::size_t factor) { return sizes[factor] < 0; });
+      if (unknown == dim.end() && known_product(dim) == size) return;
+      if (unknown != dim.end() && size % known_product(dim) == 0) {
+        mistake = "the sizes of factors in " + dim_text(dim) + " of " + std::to_string(size) +
+                  " are not known: say that of '" + row_.names[*unknown] + "'";
+      } else {
+        mistake = dim_text(dim) + " of " + std::to_string(known_product(dim)) +
+                  " does not fit a dim of " + std::to_string(size);
+      }
+    });
+  }
+
+  const CallRow& row_;
 };
 
 std::string kinds_mistake(const CallRow& row, const Attributes& attributes) {
@@ -130,9 +246,8 @@ std::string kinds_mistake(const CallRow& row, const Attributes& attributes) {
   for (std::size_t factor = 0; factor < row.names.size(); ++factor) {
     const std::string& name = row.names[factor];
     const bool is_gone =
-        std::any_of(row.results.begin(), row.results.end(), [&](const auto& result) {
-          return std::find(result.begin(), result.end(), factor) == result.end();
-        });
+        std::any_of(row.results.begin(), row.results.end(),
+                    [&](const CallArray& result) { return !has_factor(result, factor); });
     const bool is_told =
         is_among(attributes.text("reduced"), name) || is_among(attributes.text("whole"), name);
     if (is_gone && !is_told && has_factor(row.operands, factor)) {
@@ -159,105 +274,10 @@ FactorKind kind_of_factor(const CallRow& row, const Attributes& attributes, std:
   return FactorKind::pass_through;
 }
 
-// What the row says of the op that a call stands for.
-
-using MeaningReader = std::optional<Attributes> (*)(const CallRow& row);
-
-std::optional<Attributes> pointwise_meaning(const CallRow& row) {
-  for (const std::vector<std::size_t>& operand : row.operands) {
-    if (!operand.empty() && operand != row.results.front()) return std::nullopt;
-  }
-  return Attributes{};
-}
-
-std::int64_t dim_of(const std::vector<std::size_t>& dims, std::size_t factor) {
-  const auto found = std::find(dims.begin(), dims.end(), factor);
-  return found == dims.end() ? -1 : found - dims.begin();
-}
-
-std::optional<Attributes> transpose_meaning(const CallRow& row) {
-  Dims order;
-  for (const std::size_t factor : row.results.front()) {
-    order.push_back(dim_of(row.operands.front(), factor));
-    if (order.back() < 0) return std::nullopt;
-  }
-  if (order.size() != row.operands.front().size()) return std::nullopt;
-  return Attributes{{"order", std::move(order)}};
-}
-
-std::optional<Attributes> reduction_meaning(const CallRow& row) {
-  Dims dims;
-  std::vector<std::size_t> kept;
-  for (std::size_t dim = 0; dim < row.operands.front().size(); ++dim) {
-    const std::size_t factor = row.operands.front()[dim];
-    if (dim_of(row.results.front(), factor) < 0) {
-      dims.push_back(static_cast<std::int64_t>(dim));
-    } else {
-      kept.push_back(factor);
-    }
-  }
-  if (kept != row.results.front()) return std::nullopt;
-  return Attributes{{"dims", std::move(dims)}};
-}
-
-std::optional<Attributes> dot_meaning(const CallRow& row) {
-  const std::vector<std::size_t>&lhs = row.operands[0], &rhs = row.operands[1];
-  const std::vector<std::size_t>& out = row.results.front();
-  Dims lhs_batch, rhs_batch, lhs_contract, rhs_contract;
-  std::vector<std::size_t> batch, free;
-  for (std::size_t dim = 0; dim < lhs.size(); ++dim) {
-    const std::int64_t other = dim_of(rhs, lhs[dim]);
-    const bool is_kept = dim_of(out, lhs[dim]) >= 0;
-    if (other < 0) {
-      free.push_back(lhs[dim]);
-      continue;
-    }
-    (is_kept ? lhs_batch : lhs_contract).push_back(static_cast<std::int64_t>(dim));
-    (is_kept ? rhs_batch : rhs_contract).push_back(other);
-    if (is_kept) batch.push_back(lhs[dim]);
-  }
-  for (const std::size_t factor : rhs) {
-    if (dim_of(lhs, factor) < 0) free.push_back(factor);
-  }
-  batch.insert(batch.end(), free.begin(), free.end());
-  if (batch != out) return std::nullopt;
-  return dot_attributes(std::move(lhs_batch), std::move(rhs_batch), std::move(lhs_contract),
-                        std::move(rhs_contract));
-}
-
-struct MeaningRow {
-  Op op;
-  MeaningReader read;
-};
-constexpr std::array<MeaningRow, 6> meaning_rows = {{
-    {Op::dot, dot_meaning},
-    {Op::transpose, transpose_meaning},
-    {Op::reduce_sum, reduction_meaning},
-    {Op::reduce_max, reduction_meaning},
-    {Op::reduce_min, reduction_meaning},
-    {Op::reduce_prod, reduction_meaning},
-}};
-
-/// Elementwise ops that need no attributes.
-bool is_plain_elementwise(const OpDef& row) {
-  constexpr std::array<Op, 8> with_more = {Op::scale,     Op::shift,           Op::convert,
-                                           Op::dropout,   Op::bitcast,         Op::polygamma,
-                                           Op::constrain, Op::reduce_precision};
-  return row.is_elementwise && row.operand_count > 0 &&
-         std::find(with_more.begin(), with_more.end(), row.op) == with_more.end();
-}
-
-MeaningReader meaning_reader(const OpDef& row) {
-  for (const MeaningRow& one : meaning_rows) {
-    if (one.op == row.op) return one.read;
-  }
-  return is_plain_elementwise(row) ? pointwise_meaning : nullptr;
-}
-
 std::string meaning_mistake(Types operands, Types results, const Attributes& attributes) {
   const std::string& as = attributes.text("as");
   if (as.empty()) return "";
-  const std::optional<CallMeaning> meaning = meaning_of_call(attributes);
+  const std::optional<CallMeaning> meaning = meaning_of_call(attributes, results);
   if (!meaning) return "its row is none of " + as;
   const ShapeResult made = def(meaning->op).shape_rule(operands, meaning->attributes);
   if (const auto* mistake = std::get_if<std::string>(&made)) return as + ": " + *mistake;
@@ -298,10 +318,13 @@ ShapeResult custom_call_shape(Types operands, const Attributes& attributes) {
     const std::optional<DType> dtype = dtype_named(dtypes[k]);
     if (!dtype) return "there is no dtype '" + dtypes[k] + "'";
     TensorType& result = results.emplace_back(TensorType{*dtype, {}});
-    for (const std::size_t factor : row.results[k]) {
-      result.shape.push_back(factors.sizes[factor]);
-      if (factors.sizes[factor] < 0) {
-        return "factor '" + row.names[factor] + "' is in no operand: say its size";
+    for (const CallDim& dim : row.results[k]) {
+      result.shape.push_back(1);
+      for (const std::size_t factor : dim) {
+        if (factors.sizes[factor] < 0) {
+          return "factor '" + row.names[factor] + "' is in no operand: say its size";
+        }
+        result.shape.back() *= factors.sizes[factor];
       }
     }
   }
@@ -318,13 +341,15 @@ FactorRule custom_call_rule(Types operands, Types results, const Attributes& att
   const FactorSizes factors(row, operands, attributes);
   for (std::size_t factor = 0; factor < row.names.size(); ++factor) {
     rule.add(factors.sizes[factor], kind_of_factor(row, attributes, factor));
-    for (std::size_t k = 0; k < row.operands.size(); ++k) {
-      const std::int64_t dim = dim_of(row.operands[k], factor);
-      if (dim >= 0) rule.on_operand(k, dim);
+  }
+  for (std::size_t k = 0; k < row.operands.size(); ++k) {
+    for (std::size_t dim = 0; dim < row.operands[k].size(); ++dim) {
+      rule.on_operand(k, static_cast<std::int64_t>(dim), row.operands[k][dim]);
     }
-    for (std::size_t k = 0; k < row.results.size(); ++k) {
-      const std::int64_t dim = dim_of(row.results[k], factor);
-      if (dim >= 0) rule.on_result(k, dim);
+  }
+  for (std::size_t k = 0; k < row.results.size(); ++k) {
+    for (std::size_t dim = 0; dim < row.results[k].size(); ++dim) {
+      rule.on_result(k, static_cast<std::int64_t>(dim), row.results[k][dim]);
     }
   }
   for (const auto& [word, reduction] : reductions) {
@@ -338,34 +363,37 @@ double custom_call_flops(Types operands, Types results, const Attributes& attrib
          static_cast<double>(factor_points(custom_call_rule(operands, results, attributes)));
 }
 
-std::vector<ValueId> custom_call_derivative(const DerivativeInput& input) {
-  const std::optional<CallMeaning> meaning = meaning_of_call(input.attributes);
-  if (!meaning || def(meaning->op).derivative == nullptr) return {};
-  return def(meaning->op)
-      .derivative({input.builder, meaning->attributes, input.operands, input.results,
-                   input.cotangents, input.wanted});
-}
-
-std::optional<CallMeaning> meaning_of_call(const Attributes& attributes) {
-  const std::optional<Op> op = op_named(attributes.text("as"));
-  if (!op) return std::nullopt;
-  const auto read = read_call_row(attributes.text("row"));
+Attributes custom_call_form(const LocalSite& site) {
+  const auto read = read_call_row(site.attributes.text("row"));
   const CallRow& row = row_in(read);
-  const MeaningReader reader = meaning_reader(def(*op));
-  const bool fits = reader != nullptr && row.results.size() == 1 &&
-                    row.operands.size() == static_cast<std::size_t>(def(*op).operand_count);
-  if (!fits) return std::nullopt;
-  std::optional<Attributes> read_attributes = reader(row);
-  if (!read_attributes) return std::nullopt;
-  return CallMeaning{*op, std::move(*read_attributes)};
-}
-
-std::vector<std::string> call_meanings() {
-  std::vector<std::string> words;
-  for (const OpDef& row : op_table()) {
-    if (meaning_reader(row) != nullptr) words.emplace_back(row.name);
+  Attributes local = site.attributes;
+  const std::vector<std::string> names = words_in(local.text("new_names"));
+  if (names.empty() || !has_shared_dims(row)) return local;
+  std::vector<TensorType> whole(site.operands.begin(), site.operands.end());
+  for (std::size_t k = 0; k < whole.size(); ++k) {
+    for (std::size_t dim = 0; dim < whole[k].shape.size(); ++dim) {
+      whole[k].shape[dim] *= site.operand_parts[k][dim].count();
+    }
   }
-  return words;
+  std::vector<std::int64_t> sizes = FactorSizes(row, whole, site.attributes).sizes;
+  const auto take_parts = [&](const CallArray& array, const std::vector<DimPart>& parts) {
+    for (std::size_t dim = 0; dim < array.size(); ++dim) {
+      std::int64_t count = parts[dim].count();
+      for (const std::size_t factor : array[dim]) {
+        const auto name = std::find(names.begin(), names.end(), row.names[factor]);
+        const std::int64_t own = std::gcd(count, sizes[factor]);
+        count /= own;
+        if (name == names.end()) continue;
+        std::vector<std::int64_t> made = local.integers("new_sizes");
+        made[static_cast<std::size_t>(name - names.begin())] = sizes[factor] / own;
+        local.set("new_sizes", std::move(made));
+      }
+    }
+  };
+  for (std::size_t k = 0; k < row.operands.size(); ++k) {
+    take_parts(row.operands[k], site.operand_parts[k]);
+  }
+  return local;
 }
 
 }  // namespace shard

@@ -304,7 +304,7 @@ constexpr OpRows rows = {{
 
     {Op::custom_call, "custom_call", -1, PassClass::other, false, false, 1, custom_call_shape,
      custom_call_rule, custom_call_derivative,
-     "code that is not ours, by the factors that its row declares", nullptr, false,
+     "code that is not ours, by the factors that its row declares", custom_call_form, false,
      custom_call_flops},
     {Op::repeat, "repeat", -1, PassClass::pass_through, false, false, 0, nullptr, nullptr, nullptr,
      "a body run several times over carried values and slices of stacked arrays"},

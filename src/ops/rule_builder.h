@@ -45,6 +45,15 @@ class RuleBuilder {
     }
     return *this;
   }
+  /// These factors, by the order in which they were added, on a dim; major first.
+  RuleBuilder& on_operand(std::size_t operand, std::int64_t dim,
+                          const std::vector<std::size_t>& factors) {
+    return on(rule_.operands[operand], dim, factors);
+  }
+  RuleBuilder& on_result(std::size_t result, std::int64_t dim,
+                         const std::vector<std::size_t>& factors) {
+    return on(rule_.results[result], dim, factors);
+  }
   RuleBuilder& combine(Reduction reduction) {
     rule_.reduction = reduction;
     return *this;
@@ -64,6 +73,14 @@ class RuleBuilder {
  private:
   RuleBuilder& on(TensorFactors& tensor, std::int64_t dim) {
     tensor[static_cast<std::size_t>(dim)].push_back(static_cast<int>(rule_.factors.size()) - 1);
+    return *this;
+  }
+
+  RuleBuilder& on(TensorFactors& tensor, std::int64_t dim,
+                  const std::vector<std::size_t>& factors) {
+    for (const std::size_t factor : factors) {
+      tensor[static_cast<std::size_t>(dim)].push_back(static_cast<int>(factor));
+    }
     return *this;
   }
 

@@ -85,7 +85,8 @@ TEST_CASE("rows that do not fit are told") {
 
 TEST_CASE("a call stands for an op whose attributes follow from the row") {
   const auto meaning = [](const Attributes& attributes) {
-    const auto found = meaning_of_call(attributes);
+    const std::vector<TensorType> results = {{DType::f32, {2, 3}}};
+    const auto found = meaning_of_call(attributes, results);
     return found ? std::string(def(found->op).name) + to_string(found->attributes) : "none";
   };
   CHECK(meaning(call_of("m k, k n -> m n", "k", "", "dot")) ==
