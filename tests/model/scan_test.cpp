@@ -96,6 +96,29 @@ TEST_CASE("biases and expressions inside a scanned block get their gradients") {
   CHECK(error_of(builder.config) < 1e-6);
 }
 
+TEST_CASE("values that a repeat carries and keeps of each iteration get their gradients") {
+  std::vector<Array> losses;
+  for (const bool is_scan : {true, false}) {
+    ModelBuilder builder = small_scan();
+    builder.layer(param("scale", builder.type({"embed"}))).layer(let("first = x * scale"));
+    builder.block("Block", {let("part = sin(part) * part"), let("got = part * x"),
+                            let("y = tanh(x + part)")});
+    builder.config.blocks[0].inputs = {"x", "part"};
+    LayerConfig loop = of(repeat("Block", 3, is_scan), {"x", "first"});
+    loop.repeat->carries = {"part"};
+    loop.repeat->stacks = {"got"};
+    loop.into = {"last", "all"};
+    builder.layer(std::move(loop)).layer(let("sum = Block_end + last"));
+    builder.config.layers[2].name = "Block_end";
+    builder.layer(let("total = sum * reduce_sum(all)")).train("sgd");
+    CHECK(error_of(builder.config) < 1e-6);
+    const Model model = build_model(returning_gradients(builder.config));
+    losses.push_back(evaluate(*model.train_step, random_inputs(*model.train_step, 3)).front());
+  }
+  REQUIRE(losses[0].data.size() == losses[1].data.size());
+  CHECK(std::abs(losses[0].data.front() - losses[1].data.front()) < 1e-12);
+}
+
 TEST_CASE("an invariant of a loop sums its gradients over the iterations") {
   ModelBuilder builder = small_scan();
   builder.config.blocks.clear();

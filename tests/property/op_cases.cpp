@@ -235,7 +235,7 @@ void add_complex(std::vector<OpCase>& cases) {
 /// Calls that stand for an op of ours.
 void add_calls(std::vector<OpCase>& cases) {
   const auto call = [&](const char* row, const char* as, const char* reduced, const char* by,
-                        std::vector<TensorType> operands) {
+                        std::vector<TensorType> operands, const char* names = "", Dims sizes = {}) {
     cases.push_back({Op::custom_call,
                      std::move(operands),
                      {{"call", std::string("f")},
@@ -247,13 +247,17 @@ void add_calls(std::vector<OpCase>& cases) {
                       {"dtypes", std::string("f32")},
                       {"flops", 2.0},
                       {"as", std::string(as)},
-                      {"new_names", std::string()},
-                      {"new_sizes", Dims()}}});
+                      {"new_names", std::string(names)},
+                      {"new_sizes", std::move(sizes)}}});
   };
   call("m k, k n -> m n", "dot", "k", "sum", {real({8, 16}), real({16, 4})});
   call("b m k, b n k -> b m n", "dot", "k", "sum", {real({4, 8, 16}), real({4, 2, 16})});
   call("a b -> a", "reduce_max", "b", "max", {real({8, 16})});
   call("a b -> b a", "transpose", "", "sum", {real({8, 16})});
+  call("a (b c) -> a b c", "reshape", "", "sum", {real({8, 16})}, "b", {4});
+  call("(a b) c -> a (b c)", "reshape", "", "sum", {real({8, 16})}, "a", {2});
+  call("a b c -> (a b c)", "reshape", "", "sum", {real({4, 2, 8})});
+  call("a (b c), (b c) d -> a d", "dot", "b c", "sum", {real({8, 16}), real({16, 4})}, "c", {8});
   call("a b, -> a b", "multiply", "", "sum", {real({8, 16}), real({})});
 }
 
