@@ -4,8 +4,6 @@
 
 namespace shard::spmd {
 
-bool NumberRuns::has(int number) const { return next_absent(number) != number; }
-
 int NumberRuns::next_absent(int from) const {
   const auto ends_later = [](int number, const Run& run) { return number < run.second; };
   const auto run = std::upper_bound(runs_.begin(), runs_.end(), from, ends_later);
@@ -13,6 +11,10 @@ int NumberRuns::next_absent(int from) const {
 }
 
 bool NumberRuns::add(const NumberRuns& other) {
+  if (runs_.empty()) {
+    runs_ = other.runs_;
+    return !runs_.empty();
+  }
   bool is_new = false;
   for (const auto& [first, end] : other.runs_) is_new |= add_run(first, end);
   return is_new;

@@ -8,7 +8,11 @@ namespace shard::spmd {
 
 class NumberRuns {
  public:
-  bool has(int number) const;
+  bool has(int number) const {
+    const bool is_between =
+        !runs_.empty() && runs_.front().first <= number && number < runs_.back().second;
+    return is_between && next_absent(number) != number;
+  }
   /// The least number >= `from` that is not in the set.
   int next_absent(int from) const;
   /// Both say whether anything was new.
