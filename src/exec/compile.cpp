@@ -137,8 +137,10 @@ class Compiler {
     const std::vector<TensorType> operands = types(instruction.operands);
     auto planned = plan_fused(instruction, operands, [this](Op op) { return maker_of(op); });
     if (const std::string* refusal = std::get_if<std::string>(&planned)) return refuse(*refusal);
+    FusedPlan& plan = std::get<FusedPlan>(planned);
+    made_.has_many_row_product |= plan.has_products;
     StreamInstruction made = with_places(instruction);
-    made.kernel = fused_kernel(std::get<FusedPlan>(std::move(planned)));
+    made.kernel = fused_kernel(std::move(plan));
     made.flops = flops_of_steps(instruction, operands);
     add(std::move(made), fused_name(instruction), false);
   }

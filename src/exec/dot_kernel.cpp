@@ -277,4 +277,9 @@ std::optional<ProductByRows> product_by_rows(const KernelSite& site) {
       }};
 }
 
+void multiply_floats(const GemmSizes& sizes, MatrixView a, MatrixView b, float* c,
+                     Scratch& scratch) {
+  multiply_many(sizes, a, b, c, blas_for_many_rows(), scratch);
+}
+
 }  // namespace shard

@@ -7,6 +7,7 @@
 
 #include "exec/blas.h"
 #include "exec/kernel.h"
+#include "exec/simd.h"
 
 namespace shard {
 
@@ -32,5 +33,10 @@ struct ProductByRows {
 
 /// Nothing of other products.
 std::optional<ProductByRows> product_by_rows(const KernelSite& site);
+
+/// C[m,n] = A B, for parts of larger products; C is row-major. The same sizes and strides give the
+/// same bits.
+void multiply_floats(const GemmSizes& sizes, MatrixView a, MatrixView b, float* c,
+                     Scratch& scratch);
 
 }  // namespace shard

@@ -16,6 +16,7 @@ FusedRun::FusedRun(const FusedPlan& plan, const KernelCall& call)
       is_staged_[hazard.output] = true;
   }
   for (const TileStep& step : plan.steps) {
+    if (step.product) products_.push_back(step.product->prepare(call.scratch));
     if (!step.line) continue;
     std::byte* line = call.scratch.take(step.line_bytes);
     const std::array<std::byte*, 1> results = {line};
@@ -31,12 +32,16 @@ void FusedRun::move_operand(std::size_t operand, const std::byte* part, std::int
 }
 
 void FusedRun::run(std::int64_t begin, std::int64_t end) {
-  for (std::int64_t unit = begin; unit < end; unit += plan_.tile_units) {
-    const std::int64_t units = std::min(plan_.tile_units, end - unit);
+  for (std::int64_t unit = begin, units = 0; unit < end; unit += units) {
+    const std::int64_t group = unit / plan_.group_units, before = unit % plan_.group_units;
+    units = std::min({plan_.tile_units, end - unit, plan_.group_units - before});
     find_places(unit);
-    std::size_t line = 0;
+    if (plan_.has_products && before == 0) begin_group(group);
+    std::size_t line = 0, product = 0;
     for (const TileStep& step : plan_.steps) {
-      if (step.spread) {
+      if (step.product) {
+        multiply(step, products_[product++], unit, units);
+      } else if (step.spread) {
         spread(step, step.line ? lines_[line++] : nullptr, unit, units);
       } else {
         run(step, units);
@@ -45,6 +50,7 @@ void FusedRun::run(std::int64_t begin, std::int64_t end) {
     for (std::size_t i = 0; i < is_staged_.size(); ++i) {
       if (is_staged_[i]) put(i, unit, units);
     }
+    if (plan_.has_products && before + units == plan_.group_units) end_group(group);
   }
 }
 
@@ -79,6 +85,45 @@ void FusedRun::run(const TileStep& step, std::int64_t units) {
   const std::size_t mark = call_.scratch.mark();
   const Kernel& kernel = units == plan_.tile_units ? step.full : step.last;
   kernel({operands_, results_, call_.scratch, call_.device});
+  call_.scratch.rewind(mark);
+}
+
+void FusedRun::begin_group(std::int64_t group) {
+  std::size_t number = 0;
+  for (const TileStep& step : plan_.steps) {
+    if (!step.product) continue;
+    operands_.clear();
+    for (const int value : step.operands) {
+      const auto operand = static_cast<std::size_t>(value);
+      operands_.push_back(operand < plan_.operands ? call_.operands[operand] : nullptr);
+    }
+    step.product->begin(group, operands_.data(), products_[number++]);
+  }
+}
+
+void FusedRun::end_group(std::int64_t group) {
+  std::size_t number = 0;
+  for (const TileStep& step : plan_.steps) {
+    if (!step.product) continue;
+    step.product->end(group, products_[number++], whole_result(step));
+  }
+}
+
+/// Of a product that does not make points.
+std::byte* FusedRun::whole_result(const TileStep& step) const {
+  const int output = plan_.values[static_cast<std::size_t>(step.results.front())].output;
+  const bool makes_points = step.product->kind() == LoopProductKind::points;
+  return makes_points ? nullptr : call_.results[static_cast<std::size_t>(output)];
+}
+
+void FusedRun::multiply(const TileStep& step, const RowProduct::State& state, std::int64_t unit,
+                        std::int64_t units) {
+  const int operand = step.product->points_operand();
+  const int points =
+      operand < 0 ? step.results.front() : step.operands[static_cast<std::size_t>(operand)];
+  const std::size_t mark = call_.scratch.mark();
+  step.product->run(unit / plan_.group_units, unit % plan_.group_units, units, state,
+                    at_[static_cast<std::size_t>(points)], whole_result(step), call_.scratch);
   call_.scratch.rewind(mark);
 }
 

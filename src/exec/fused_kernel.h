@@ -24,6 +24,11 @@ class FusedRun {
   void find_places(std::int64_t unit);
   void spread(const TileStep& step, const std::byte* line, std::int64_t unit, std::int64_t units);
   void run(const TileStep& step, std::int64_t units);
+  void begin_group(std::int64_t group);
+  void end_group(std::int64_t group);
+  void multiply(const TileStep& step, const RowProduct::State& state, std::int64_t unit,
+                std::int64_t units);
+  std::byte* whole_result(const TileStep& step) const;
   void put(std::size_t output, std::int64_t unit, std::int64_t units) const;
 
   const FusedPlan& plan_;
@@ -34,7 +39,8 @@ class FusedRun {
   std::size_t moved_ = static_cast<std::size_t>(-1);  ///< an operand, if any
   const std::byte* moved_to_ = nullptr;
   std::int64_t moved_from_ = 0;
-  std::vector<const std::byte*> lines_;  ///< by step that has one, in order
+  std::vector<const std::byte*> lines_;      ///< by step that has one, in order
+  std::vector<RowProduct::State> products_;  ///< by step that is a product, in order
   std::vector<const std::byte*> operands_;
   std::vector<std::byte*> results_;
 };

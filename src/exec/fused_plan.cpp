@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "spmd/fused_form.h"
+#include "spmd/loop_product.h"
 
 namespace shard {
 namespace {
@@ -13,6 +14,10 @@ namespace {
 /// of it are in the first-level cache. One step has no slots, and long runs are fetched ahead best.
 constexpr std::int64_t tile_points = 2048;
 constexpr std::int64_t points_of_one_step = 16384;
+/// With products: rows enough to make the packing of blocks cheap, in the second-level cache if
+/// they can be.
+constexpr std::int64_t points_of_products = 32768;
+constexpr std::int64_t fewest_rows_of_products = 32;
 constexpr std::int64_t slot_alignment = 64;
 
 class FusedPlanner {
@@ -25,9 +30,9 @@ class FusedPlanner {
     const bool has_rows = form_.row_dims >= 0;
     plan_.units = has_rows ? form_.rows() : form_.columns();
     unit_points_ = has_rows ? form_.columns() : 1;
-    const std::int64_t points =
-        instruction_.steps.size() == 1 && !has_rows ? points_of_one_step : tile_points;
-    plan_.tile_units = std::max<std::int64_t>(1, points / std::max<std::int64_t>(1, unit_points_));
+    plan_.has_products = form_.group_dims >= 0;
+    plan_.group_units = plan_.units / std::max<std::int64_t>(1, form_.groups());
+    plan_.tile_units = units_of_tile();
     plan_.operands = instruction_.operands.size();
     plan_.has_rows = has_rows;
     plan_.outputs = instruction_.outputs;
@@ -43,6 +48,15 @@ class FusedPlanner {
   }
 
  private:
+  std::int64_t units_of_tile() const {
+    const bool is_one_step = instruction_.steps.size() == 1 && form_.row_dims < 0;
+    const std::int64_t points = plan_.has_products ? points_of_products
+                                : is_one_step      ? points_of_one_step
+                                                   : tile_points;
+    return std::max<std::int64_t>(plan_.has_products ? fewest_rows_of_products : 1,
+                                  points / std::max<std::int64_t>(1, unit_points_));
+  }
+
   const TensorType& type(int value) const { return form_.values[static_cast<std::size_t>(value)]; }
   bool is_outside(int value) const {
     return static_cast<std::size_t>(value) < instruction_.operands.size();
@@ -63,6 +77,7 @@ class FusedPlanner {
     const FusedStep& step = instruction_.steps[number];
     TileStep made;
     made.operands = step.operands;
+    if (fusion_role(step.op) == FusionRole::product) return add_product(number, std::move(made));
     for (int value = form_.first_value[number]; value < end_of(number); ++value) {
       made.results.push_back(value);
       plan_.values.push_back({points_per_unit(type(value).shape) * info(type(value).dtype).bytes});
@@ -77,15 +92,36 @@ class FusedPlanner {
       made.unit_points = points_per_unit(type(made.results.front()).shape);
     } else {
       note_operands(step);
-      const std::int64_t rest = plan_.units % plan_.tile_units;
+      const std::int64_t rest = plan_.group_units % plan_.tile_units;
       for (const auto& [units, kernel] :
            {std::pair(plan_.tile_units, &made.full), std::pair(rest, &made.last)}) {
-        if (units == 0 || units > plan_.units) continue;
+        if (units == 0 || units > plan_.group_units) continue;
         KernelResult result = kernel_of(step, made.results, units);
         if (auto* refusal = std::get_if<std::string>(&result)) return std::move(*refusal);
         *kernel = std::get<Kernel>(std::move(result));
       }
     }
+    plan_.steps.push_back(std::move(made));
+    return std::nullopt;
+  }
+
+  std::optional<std::string> add_product(std::size_t number, TileStep made) {
+    const FusedStep& step = instruction_.steps[number];
+    const int value = form_.first_value[number];
+    KernelSite site{step.op, step.attributes, {}, {type(value)}};
+    std::vector<char> inside;
+    for (const int operand : step.operands) {
+      site.operands.push_back(type(operand));
+      inside.push_back(is_outside(operand) ? 0 : 1);
+    }
+    const auto product = product_in_loop(step.attributes, site.operands, type(value), inside);
+    SHARD_CHECK(product, "a product in a fused instruction was verified");
+    auto result = make_row_product(site, *product);
+    if (auto* refusal = std::get_if<std::string>(&result)) return std::move(*refusal);
+    made.product = std::get<0>(std::move(result));
+    made.results.push_back(value);
+    const bool makes_points = product->kind == LoopProductKind::points;
+    plan_.values.push_back({makes_points ? unit_points_ * info(type(value).dtype).bytes : 0});
     plan_.steps.push_back(std::move(made));
     return std::nullopt;
   }

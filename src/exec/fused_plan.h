@@ -5,10 +5,12 @@
 // A tile is some points, or some whole rows where a step reduces rows. What is nobody's result lies
 // in the worker's scratch memory, in a slot that is free again after its last reader. A result lies
 // where it must be, but when that is the place of an operand that a later step still reads: then it
-// is put there at the end of the tile.
+// is put there at the end of the tile. With products among the steps a tile has rows of one group,
+// so many that block products are worth it; what these write as a whole, they put there themselves.
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "exec/kernel.h"
+#include "exec/row_product.h"
 #include "exec/spread_walk.h"
 #include "spmd/program.h"
 
@@ -23,7 +26,7 @@ namespace shard {
 
 /// A number of bytes that a tile moves on by, per unit (a point or a row) of the loop.
 struct TileValue {
-  std::int64_t unit_bytes = 0;  ///< 0: read as a whole by every tile
+  std::int64_t unit_bytes = 0;  ///< 0: read, or written, as a whole by every tile
   int output = -1;              ///< which result it is
   std::int64_t slot = -1;       ///< offset in scratch memory
 };
@@ -33,7 +36,8 @@ struct TileStep {
   std::optional<SpreadWalk> spread;  ///< instead, of an operand from outside, or of `line`
   Kernel line;                       ///< what positions along one dim are, made by each execution
   std::size_t line_bytes = 0;
-  std::int64_t unit_points = 1;  ///< of the result: for `spread`
+  std::shared_ptr<const RowProduct> product;  ///< instead
+  std::int64_t unit_points = 1;               ///< of the result: for `spread`
   std::vector<int> operands;
   std::vector<int> results;
 };
@@ -49,6 +53,8 @@ struct FusedPlan {
   bool has_rows = false;
   std::int64_t units = 0;  ///< rows, or points where nothing is by row
   std::int64_t tile_units = 1;
+  std::int64_t group_units = 1;  ///< no tile reaches over the end of a group
+  bool has_products = false;
   std::vector<TileValue> values;
   std::vector<TileStep> steps;
   std::vector<int> outputs;

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "spmd/fuse_attention.h"
 #include "spmd/fused_form.h"
+#include "spmd/fused_writer.h"
 #include "spmd/liveness.h"
 #include "spmd/partition.h"
 #include "spmd/passes.h"
@@ -163,7 +165,7 @@ class ChainFinder {
       steps += chains_[chain].members.size();
     }
     if (!space || steps > most_steps) return std::nullopt;
-    const FusedForm form{space->shape, space->row_dims, {}, {}};
+    const FusedForm form{space->shape, space->row_dims, space->group_dims, {}, {}, {}};
     if (space->row_dims >= 0 && form.columns() > widest_row) return std::nullopt;
     return space;
   }
@@ -204,92 +206,6 @@ class ChainFinder {
   std::vector<char> inside_;
 };
 
-/// Makes one instruction of each chain.
-class ChainWriter {
- public:
-  /// `readers`: by buffer, how many name it, in instructions or as results of a body.
-  ChainWriter(const std::vector<Instruction>& instructions, const std::vector<int>& readers)
-      : instructions_(instructions),
-        readers_(readers),
-        numbers_(readers.size(), unknown),
-        reads_(readers.size(), 0) {}
-
-  Instruction write(const Chain& chain) {
-    const Instruction& last = instructions_[chain.members.back()];
-    made_ = Instruction{};
-    made_.kind = Instruction::Kind::fused;
-    made_.node = last.node;
-    made_.phase = last.phase;
-    made_.iteration = last.iteration;
-    find_operands(chain);
-    for (const std::size_t member : chain.members) add_step(instructions_[member]);
-    add_outputs(chain);
-    forget(chain);
-    return std::move(made_);
-  }
-
- private:
-  static constexpr int unknown = -1;
-  static constexpr int made_inside = -2;  ///< its number comes with the step that makes it
-
-  int& number(BufferId id) { return numbers_[index_of(id)]; }
-
-  void find_operands(const Chain& chain) {
-    for (const std::size_t member : chain.members) {
-      for (const BufferId id : instructions_[member].operands) {
-        ++reads_[index_of(id)];
-        if (number(id) != unknown) continue;
-        number(id) = static_cast<int>(made_.operands.size());
-        made_.operands.push_back(id);
-      }
-      for (const BufferId id : instructions_[member].results) number(id) = made_inside;
-    }
-    values_ = static_cast<int>(made_.operands.size());
-  }
-
-  void add_step(const Instruction& instruction) {
-    FusedStep step{instruction.op, instruction.attributes, {}, instruction.node};
-    step.operands.reserve(instruction.operands.size());
-    for (const BufferId id : instruction.operands) {
-      SHARD_CHECK(number(id) >= 0, "a step reads what comes from outside or before it");
-      step.operands.push_back(number(id));
-    }
-    for (const BufferId id : instruction.results) number(id) = values_++;
-    made_.steps.push_back(std::move(step));
-  }
-
-  /// What somebody else reads.
-  void add_outputs(const Chain& chain) {
-    for (const std::size_t member : chain.members) {
-      for (const BufferId id : instructions_[member].results) {
-        if (readers_[index_of(id)] == reads_[index_of(id)]) continue;
-        made_.results.push_back(id);
-        made_.outputs.push_back(number(id));
-      }
-    }
-  }
-
-  /// For the next chain.
-  void forget(const Chain& chain) {
-    for (const std::size_t member : chain.members) {
-      const Instruction& one = instructions_[member];
-      for (const std::vector<BufferId>* side : {&one.operands, &one.results}) {
-        for (const BufferId id : *side) {
-          number(id) = unknown;
-          reads_[index_of(id)] = 0;
-        }
-      }
-    }
-  }
-
-  const std::vector<Instruction>& instructions_;
-  const std::vector<int>& readers_;
-  std::vector<int> numbers_;  ///< by buffer: of its value
-  std::vector<int> reads_;    ///< by buffer: by the chain
-  int values_ = 0;
-  Instruction made_;
-};
-
 /// False when there is nothing to fuse.
 bool fuse_body(const Program& program, Body& body, const std::vector<int>& readers) {
   const std::vector<Chain> chains = ChainFinder(program, body, readers).run();
@@ -298,7 +214,8 @@ bool fuse_body(const Program& program, Body& body, const std::vector<int>& reade
   for (std::size_t i = 0; i < chains.size(); ++i) {
     for (const std::size_t member : chains[i].members) chain_at[member] = static_cast<int>(i);
   }
-  ChainWriter writer(body.instructions, readers);
+  spmd::FusedWriter writer(readers.size());
+  std::vector<const Instruction*> steps;
   std::vector<Instruction> list;
   list.reserve(body.instructions.size());
   for (std::size_t i = 0; i < body.instructions.size(); ++i) {
@@ -308,7 +225,11 @@ bool fuse_body(const Program& program, Body& body, const std::vector<int>& reade
     }
     const Chain& chain = chains[static_cast<std::size_t>(chain_at[i])];
     if (chain.members.back() != i) continue;
-    list.push_back(writer.write(chain));
+    steps.clear();
+    for (const std::size_t member : chain.members) steps.push_back(&body.instructions[member]);
+    list.push_back(writer.write(steps, [&](BufferId id, int reads) {
+      return readers[index_of(id)] != reads;
+    }));
   }
   body.instructions = std::move(list);
   return true;
@@ -331,7 +252,8 @@ void forget_places(Program& program) {
 }  // namespace
 
 Program fused(Program program, Offsets offsets) {
-  bool has_chains = spmd::spread_again(program);
+  bool has_chains = spmd::fuse_attention(program);
+  has_chains |= spmd::spread_again(program);
   const std::vector<int> readers = spmd::count_readers(program);
   for (Body& body : program.bodies) has_chains |= fuse_body(program, body, readers);
   if (!has_chains) return program;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "spmd/loop_product.h"
 
 namespace shard {
 namespace {
@@ -15,7 +16,7 @@ struct RoleRow {
   Op op;
   FusionRole role;
 };
-constexpr std::array<RoleRow, 11> role_rows = {{
+constexpr std::array<RoleRow, 12> role_rows = {{
     {Op::optimization_barrier, FusionRole::none},
     {Op::dropout, FusionRole::none},  // its bits go by the place in the whole array
     {Op::broadcast, FusionRole::spread},
@@ -27,6 +28,7 @@ constexpr std::array<RoleRow, 11> role_rows = {{
     {Op::reduce_prod, FusionRole::by_row},
     {Op::reduce_and, FusionRole::by_row},
     {Op::reduce_or, FusionRole::by_row},
+    {Op::dot, FusionRole::product},
 }};
 
 bool begins_with(const Shape& whole, const Shape& start) {
@@ -54,6 +56,8 @@ class FormBuilder {
     for (const int number : step.operands) {
       if (number < 0 || static_cast<std::size_t>(number) >= form_.values.size())
         return fmt::format("there is no value {} before it", number);
+      if (std::find(form_.sums.begin(), form_.sums.end(), number) != form_.sums.end())
+        return fmt::format("value {} is not whole before the end of the loop", number);
       operands.push_back(form_.values[static_cast<std::size_t>(number)]);
       inside.push_back(static_cast<std::size_t>(number) >= outside_ ? 1 : 0);
     }
@@ -80,9 +84,19 @@ class FormBuilder {
     whole_ = *both;
     form_.shape = whole_.shape;
     form_.row_dims = whole_.row_dims;
+    form_.group_dims = whole_.group_dims;
+    if (is_sum(step, operands, results.front(), inside))
+      form_.sums.push_back(static_cast<int>(form_.values.size()));
     form_.first_value.push_back(static_cast<int>(form_.values.size()));
     form_.values.insert(form_.values.end(), results.begin(), results.end());
     return "";
+  }
+
+  static bool is_sum(const FusedStep& step, const std::vector<TensorType>& operands,
+                     const TensorType& result, const std::vector<char>& inside) {
+    if (fusion_role(step.op) != FusionRole::product) return false;
+    const auto product = product_in_loop(step.attributes, operands, result, inside);
+    return product && product->kind != LoopProductKind::points;
   }
 
   std::size_t outside_;
@@ -105,6 +119,10 @@ FusionRole fusion_role(Op op) {
 
 std::int64_t FusedForm::rows() const {
   return row_dims < 0 ? 1 : product_of(shape, 0, static_cast<std::size_t>(row_dims));
+}
+
+std::int64_t FusedForm::groups() const {
+  return group_dims < 0 ? 1 : product_of(shape, 0, static_cast<std::size_t>(group_dims));
 }
 
 std::int64_t FusedForm::columns() const {
@@ -133,6 +151,19 @@ FusedFormResult fused_form(std::span<const TensorType> operands, std::span<const
 }
 
 std::string fused_name(const Instruction& instruction) {
+  bool has_products = false;
+  for (const FusedStep& step : instruction.steps) {
+    if (fusion_role(step.op) != FusionRole::product) continue;
+    has_products = true;
+    const bool is_left = step.operands[0] >= static_cast<int>(instruction.operands.size());
+    const bool is_right = step.operands[1] >= static_cast<int>(instruction.operands.size());
+    // Its points' rows are what it sums over: they are right behind the batch dims.
+    const auto groups = static_cast<std::int64_t>(step.attributes.integers("lhs_batch").size());
+    const char* const summed = is_left ? "lhs_contract" : "rhs_contract";
+    if ((is_left || is_right) && step.attributes.integers(summed).front() == groups)
+      return "fused attention gradient";
+  }
+  if (has_products) return "fused attention";
   return "fused " + std::string(def(instruction.steps.back().op).name);
 }
 
@@ -146,6 +177,14 @@ std::optional<FusedSpace> pointwise_space(std::span<const TensorType> operands,
     if (!is_scalar && operands[i].shape != result.shape) return std::nullopt;
   }
   return FusedSpace{result.shape, -1};
+}
+
+std::optional<FusedSpace> product_space(const Attributes& attributes,
+                                        std::span<const TensorType> operands,
+                                        const TensorType& result, std::span<const char> inside) {
+  const auto product = product_in_loop(attributes, operands, result, inside);
+  if (!product) return std::nullopt;
+  return FusedSpace{product->shape, product->row_dims, product->group_dims};
 }
 
 std::optional<FusedSpace> row_space(const Attributes& attributes, const TensorType& operand,
@@ -175,6 +214,8 @@ std::optional<FusedSpace> space_of(Op op, const Attributes& attributes,
       return FusedSpace{result.shape, -1};
     case FusionRole::by_row:
       return row_space(attributes, operands.front(), result);
+    case FusionRole::product:
+      return product_space(attributes, operands, result, inside);
     case FusionRole::spread:
       break;
   }
@@ -192,11 +233,13 @@ std::optional<FusedSpace> joined(const FusedSpace& a, const FusedSpace& b) {
   if (!begins_with(b.shape, a.shape)) return std::nullopt;
   if (a.shape.size() == b.shape.size()) {
     if (a.row_dims >= 0 && b.row_dims >= 0 && a.row_dims != b.row_dims) return std::nullopt;
-    return FusedSpace{a.shape, std::max(a.row_dims, b.row_dims)};
+    if (a.group_dims >= 0 && b.group_dims >= 0 && a.group_dims != b.group_dims) return std::nullopt;
+    return FusedSpace{a.shape, std::max(a.row_dims, b.row_dims),
+                      std::max(a.group_dims, b.group_dims)};
   }
   const int rows = static_cast<int>(a.shape.size());
   if (a.row_dims >= 0 || (b.row_dims >= 0 && b.row_dims != rows)) return std::nullopt;
-  return FusedSpace{b.shape, rows};
+  return FusedSpace{b.shape, rows, b.group_dims};
 }
 
 }  // namespace spmd

@@ -7,6 +7,10 @@
 //   3 = reduce_max(0) rows, 4 = broadcast(3) all, 5 = subtract(0, 4), 6 = exp(5), 7 = reduce_sum(6)
 //   rows, 8 = broadcast(7), 9 = divide(6, 8)
 // reads the scores once and writes the weights once; nothing else is ever an array.
+//
+// Products may be steps too, if they make the points or sum them up (see spmd/loop_product.h): with
+// the products around it, that softmax is attention whose scores are never an array. Their batch
+// dims come first among the dims of the rows: the loop's groups.
 
 #include <optional>
 #include <span>
@@ -26,16 +30,20 @@ enum class FusionRole {
   fill,       ///< constant
   position,   ///< iota
   by_row,     ///< a reduction over all dims behind the rows
+  product,    ///< a `dot` that makes points, or sums them up in a result that no step may read
 };
 FusionRole fusion_role(Op op);
 
 struct FusedForm {
   Shape shape;                     ///< of the points
   int row_dims = -1;               ///< leading dims that number the rows; -1: nothing is by row
+  int group_dims = -1;             ///< leading dims that number the groups; -1: no products
   std::vector<TensorType> values;  ///< the operands' and the steps' results'
   std::vector<int> first_value;    ///< by step: the number of its first result
+  std::vector<int> sums;           ///< values of products that are no points: results of the loop
 
   std::int64_t rows() const;     ///< 1 where nothing is by row
+  std::int64_t groups() const;   ///< 1 where there are no products
   std::int64_t columns() const;  ///< points of a row
   /// A result of this shape has a number per row.
   bool is_by_row(const Shape& result) const;
@@ -46,7 +54,8 @@ struct FusedForm {
 using FusedFormResult = std::variant<FusedForm, std::string>;
 FusedFormResult fused_form(std::span<const TensorType> operands, std::span<const FusedStep> steps);
 
-/// `fused adam_update`: what its last step is.
+/// `fused adam_update`: what its last step is. With products `fused attention`, or `fused attention
+/// gradient` where one sums over the rows.
 std::string fused_name(const Instruction& instruction);
 
 namespace spmd {
@@ -55,6 +64,7 @@ namespace spmd {
 struct FusedSpace {
   Shape shape;
   int row_dims = -1;
+  int group_dims = -1;
 
   friend bool operator==(const FusedSpace&, const FusedSpace&) = default;
 };

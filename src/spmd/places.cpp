@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "spmd/fused_form.h"
 #include "spmd/liveness.h"
 
 namespace shard::spmd {
@@ -256,11 +257,13 @@ class Places {
 };
 
 /// Every step that reads the operand reads of it what lies at the points it is at, and nothing of
-/// the rest.
+/// the rest; products read all of it.
 bool is_read_in_step(const Program& program, const Instruction& fused, std::size_t operand) {
   if (program.buffer(fused.operands[operand]).type.shape.empty()) return false;
   return std::none_of(fused.steps.begin(), fused.steps.end(), [&](const FusedStep& step) {
-    return step.op == Op::broadcast && step.operands.front() == static_cast<int>(operand);
+    const bool is_spread =
+        step.op == Op::broadcast && step.operands.front() == static_cast<int>(operand);
+    return is_spread || fusion_role(step.op) == FusionRole::product;
   });
 }
 

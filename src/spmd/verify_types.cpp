@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "spmd/axes.h"
 #include "spmd/fused_form.h"
@@ -90,6 +92,11 @@ class TypeCheck {
     const FusedFormResult answer = fused_form(operands, instruction.steps);
     if (const auto* problem = std::get_if<std::string>(&answer)) return wrong(*problem);
     const FusedForm& form = std::get<FusedForm>(answer);
+    for (const int sum : form.sums) {
+      const std::vector<int>& outputs = instruction.outputs;
+      if (std::find(outputs.begin(), outputs.end(), sum) == outputs.end())
+        return wrong(fmt::format("value {} is a sum of products, and no result", sum));
+    }
     std::vector<TensorType> results;
     for (const int output : instruction.outputs) {
       if (output < static_cast<int>(operands.size()) ||
