@@ -227,9 +227,8 @@ bool fuse_body(const Program& program, Body& body, const std::vector<int>& reade
     if (chain.members.back() != i) continue;
     steps.clear();
     for (const std::size_t member : chain.members) steps.push_back(&body.instructions[member]);
-    list.push_back(writer.write(steps, [&](BufferId id, int reads) {
-      return readers[index_of(id)] != reads;
-    }));
+    list.push_back(writer.write(
+        steps, [&](BufferId id, int reads) { return readers[index_of(id)] != reads; }));
   }
   body.instructions = std::move(list);
   return true;

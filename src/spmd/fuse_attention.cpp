@@ -22,13 +22,14 @@ namespace {
 constexpr std::int64_t fewest_points = 65536;
 constexpr std::int64_t fewest_rows = 32;
 constexpr std::int64_t fewest_columns = 32;
+/// A gradient that makes the scores once more takes up to a third longer than one that reads them
+/// (measured at 256 to 2048 keys): that is paid where sequences are long, for the memory.
+constexpr std::int64_t fewest_columns_made_again = 1024;
 /// Some rows have to fit in scratch memory.
 constexpr std::int64_t most_columns = 65536;
 
-/// The loop over the scores that this instruction makes; nothing where it makes none worth it.
+/// The loop over the scores that this `dot` makes; nothing where it makes none worth it.
 std::optional<FusedSpace> score_space(const Program& program, const Instruction& instruction) {
-  if (instruction.kind != Instruction::Kind::compute || instruction.op != Op::dot)
-    return std::nullopt;
   std::vector<TensorType> operands;
   for (const BufferId id : instruction.operands) operands.push_back(program.buffer(id).type);
   const std::vector<char> inside(operands.size(), 0);
@@ -95,9 +96,11 @@ class AttentionFuser {
     std::optional<BodyUses> uses;
     const std::vector<Instruction>& list = body(number).instructions;
     for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list[i].kind != Instruction::Kind::compute || list[i].op != Op::dot) continue;
+      if (!tried_.insert(list[i].results.front()).second) continue;
       const auto space = score_space(program_, list[i]);
-      if (!space || !tried_.insert(list[i].results.front()).second) continue;
-      if (!uses) uses.emplace(body(number));
+      if (!space) continue;
+      if (!uses) uses.emplace(body(number), program_.buffers.size());
       ScoreRegion region(program_, body(number), *uses, *space, list[i]);
       region.grow({i});
       if (has_softmax(number, region) && fuse(number, *uses, *space, region)) return true;
@@ -127,6 +130,8 @@ class AttentionFuser {
       here.apply(program_.bodies[number]);
       return true;
     }
+    const FusedForm form{space.shape, space.row_dims, space.group_dims, {}, {}, {}};
+    if (form.columns() < fewest_columns_made_again) return false;
     const auto kept = kept_values(program_, number, uses, wanted);
     const std::size_t buffers = program_.buffers.size();
     if (kept && fuse_both(number, uses, space, region, *kept)) return true;
@@ -140,7 +145,7 @@ class AttentionFuser {
     const Body& later = body(kept.body);
     const bool is_same = kept.body == number;
     std::optional<BodyUses> own;
-    if (!is_same) own.emplace(later);
+    if (!is_same) own.emplace(later, program_.buffers.size());
     const BodyUses& later_uses = is_same ? uses : *own;
     // What was made in the forward pass counts as made in the gradient.
     std::set<BufferId> given;

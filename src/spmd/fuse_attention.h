@@ -15,7 +15,8 @@ namespace shard::spmd {
 /// Fuses what lies between a product that makes scores and those that sum up what a softmax made of
 /// them, whatever is done to each score on the way (scaled, masked, rounded). Where something else
 /// wants the scores or weights themselves, or has them split between devices, all stays as it is;
-/// so do scores so few that they stay in the cache. Says whether there is any: then results have no
+/// so do scores so few that they stay in the cache, and an attention of fewer than 1024 keys whose
+/// gradient would have to make them once more. Says whether there is any: then results have no
 /// places yet.
 bool fuse_attention(Program& program);
 

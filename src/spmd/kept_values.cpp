@@ -76,7 +76,7 @@ std::optional<KeptValues> kept_values(const Program& program, std::size_t number
   if (handed_out == 0) return kept;
   kept.loops = loop_of(program, number);
   if (!kept.loops || static_cast<std::size_t>(handed_out) != values.size()) return std::nullopt;
-  const BodyUses outer_uses(program.bodies[kept.loops->outer]);
+  const BodyUses outer_uses(program.bodies[kept.loops->outer], program.buffers.size());
   for (const BufferId value : values) {
     if (!follow(program, program.bodies[number], value, outer_uses, kept)) return std::nullopt;
   }

@@ -215,6 +215,59 @@ TEST_CASE("steps that are no loop are refused") {
   CHECK(loop_verdict(edited(text, "-> (7)", "-> (6, 7)")) == bad_loop("1 results, expected 2"));
 }
 
+namespace {
+
+/// Two heads of 8 queries, 16 keys and size 4, no array of scores.
+const char* const attention_text = R"(program f
+mesh data=1
+
+inputs
+  %0 "q" f32[2,8,4] [{}, {}, {}] input
+  %1 "k" f32[2,16,4] [{}, {}, {}] input
+  %2 "v" f32[2,16,4] [{}, {}, {}] input
+
+outputs
+  %3 "y" f32[2,8,4] [{}, {}, {}] output
+
+buffers
+  %0 f32[2,8,4] input at 0 "q"
+  %1 f32[2,16,4] input at 256 "k"
+  %2 f32[2,16,4] input at 768 "v"
+  %3 f32[2,8,4] output at 1280
+
+body 0 (%0, %1, %2) -> (%3)
+  0: %3 = fused(%0, %1, %2) [dot(0, 1) {lhs_batch=[0], rhs_batch=[0], lhs_contract=[2], rhs_contract=[2]}, exp(3), reduce_sum(4) {dims=[2]}, broadcast(5) {shape=[2,8,16], dims=[0,1]}, divide(4, 6), dot(7, 2) {lhs_batch=[0], rhs_batch=[0], lhs_contract=[2], rhs_contract=[1]}] -> (8); forward
+
+memory peak 1536 instruction 0 live 1536
+  live (%1, %2, %0, %3)
+  input 1280
+  output 256
+)";
+
+}  // namespace
+
+TEST_CASE("products around a loop over rows read back equal and are named") {
+  CHECK(loop_verdict(attention_text) == "nothing");
+  const Program program = read_program("p.txt", attention_text);
+  CHECK(to_string(program) == attention_text);
+  CHECK(fused_name(program.main().instructions.front()) == "fused attention");
+}
+
+TEST_CASE("products that are no part of a loop over rows are refused") {
+  const std::string text = attention_text;
+  CHECK(loop_verdict(edited(text, "dot(7, 2)", "dot(7, 7)")) ==
+        bad_loop("step 5 (dot): contracted sizes differ: 16 and 8"));
+  const std::string sums = "{lhs_batch=[0], rhs_batch=[0], lhs_contract=[2], rhs_contract=";
+  CHECK(loop_verdict(edited(text, "dot(7, 2) " + sums + "[1]}", "dot(7, 7) " + sums + "[2]}")) ==
+        bad_loop("step 5 (dot): its operands are of other shapes than a loop over its result"));
+  CHECK(loop_verdict(edited(text, "[dot(0, 1)", "[exp(0), dot(3, 1)")) ==
+        bad_loop("step 3 (reduce_sum): value 4 is not whole before the end of the loop"));
+  CHECK(loop_verdict(edited(text, "-> (8)", "-> (7)")) ==
+        bad_loop("value 8 is a sum of products, and no result"));
+  CHECK(loop_verdict(edited(text, "rhs_contract=[1]}]", "rhs_contract=[1]}, exp(8)]")) ==
+        bad_loop("step 6 (exp): value 8 is not whole before the end of the loop"));
+}
+
 TEST_CASE("an unknown step is told with the nearest op") {
   CHECK(messages_of([&] { read_program("p.txt", edited(fused_softmax, "exp(3)", "expp(3)")); }) ==
         "p.txt:17:124: error: found 'expp', expected an op [program-syntax]\n"
