@@ -15,8 +15,11 @@ using Shares = std::vector<FactorShare>;  ///< of one tensor, by factor
 class Choice {
  public:
   Choice(const FactorRule& rule, const std::vector<Shape>& shapes,
-         const std::vector<AxesPerDim>& axes)
-      : rule_(rule), count_(static_cast<int>(rule.factors.size())), chosen_(rule.factors.size()) {
+         const std::vector<AxesPerDim>& axes, const Mesh& mesh)
+      : rule_(rule),
+        mesh_(mesh),
+        count_(static_cast<int>(rule.factors.size())),
+        chosen_(rule.factors.size()) {
     layouts_ = rule.operands;
     layouts_.insert(layouts_.end(), rule.results.begin(), rule.results.end());
     SHARD_CHECK(layouts_.size() == shapes.size() && shapes.size() == axes.size(),
@@ -52,7 +55,9 @@ class Choice {
   void keep_whole_what_has_no_factor(std::size_t tensor, const Shape& shape) {
     for (std::size_t dim = 0; dim < shape.size(); ++dim) {
       const std::vector<int>& factors = layouts_[tensor][dim];
-      if (shape[dim] == 1 || factors.size() != 1 || factor_at(factors[0]).size != 1) continue;
+      if (shape[dim] == 1 || factors.size() != 1 || factor_at(factors[0]).size != 1 ||
+          kind(factors[0]) == FactorKind::permutation)
+        continue;
       FactorShare& own = shares_[tensor][static_cast<std::size_t>(factors[0])];
       own.overflow.insert(own.overflow.end(), own.axes.begin(), own.axes.end());
       own.axes.clear();
@@ -143,7 +148,7 @@ class Choice {
     Axes axes;
   };
   /// How good a candidate is: elements of the tensors that agree, the factor's kind, the shards it
-  /// adds; ties go to the later factor, the longer list and the later axes.
+  /// adds; ties go to the later factor, the longer list and the axes with later names.
   using Rank = std::tuple<std::int64_t, int, std::int64_t, int, std::size_t, Axes>;
 
   void choose_greedily() {
@@ -227,12 +232,19 @@ class Choice {
       if (share(i, factor).is_present && is_prefix(axes, share(i, factor).axes))
         agreeing += elements_[i];
     }
-    return {agreeing,
-            precedence(kind(factor)),
-            product(axes) / product(chosen(factor)),
-            factor,
-            axes.size(),
-            axes};
+    return {agreeing,    precedence(kind(factor)), product(axes) / product(chosen(factor)), factor,
+            axes.size(), numbered_by_name(axes)};
+  }
+
+  /// The axes with their places in the alphabet for their places in the mesh.
+  Axes numbered_by_name(Axes axes) const {
+    const std::vector<MeshAxisInfo>& all = mesh_.axes();
+    for (AxisRef& axis : axes) {
+      const MeshAxis& name = all[static_cast<std::size_t>(axis.axis)].name;
+      axis.axis = static_cast<int>(std::count_if(
+          all.begin(), all.end(), [&](const MeshAxisInfo& other) { return other.name < name; }));
+    }
+    return axes;
   }
 
   static int precedence(FactorKind kind) {
@@ -294,6 +306,7 @@ class Choice {
   }
 
   const FactorRule& rule_;
+  const Mesh& mesh_;
   int count_;
   std::vector<TensorFactors> layouts_;
   std::vector<Shares> shares_;
@@ -400,8 +413,8 @@ std::vector<CommonFactors> candidate_factors(const FactorRule& rule,
 }
 
 CommonFactors choose_common_factors(const FactorRule& rule, const std::vector<Shape>& shapes,
-                                    const std::vector<AxesPerDim>& axes) {
-  return filled_in(rule, Choice(rule, shapes, axes).choose());
+                                    const std::vector<AxesPerDim>& axes, const Mesh& mesh) {
+  return filled_in(rule, Choice(rule, shapes, axes, mesh).choose());
 }
 
 }  // namespace shard::spmd

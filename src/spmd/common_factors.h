@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/tensor_type.h"
+#include "mesh/mesh.h"
 #include "ops/factors.h"
 #include "spmd/axes.h"
 
@@ -22,9 +23,10 @@ struct CommonFactors {
 /// `shapes` and `axes` are those of the operands, then of the results (global; canonical axes).
 /// Operands that already agree are left alone. Otherwise an op with one operand and one result
 /// follows the larger, more split tensor, and any other op takes the axes on which most elements
-/// agree, factor by factor. Source: Shardy's explicit-reshard pass (openxla/shardy, 2025).
+/// agree, factor by factor; of equally good axes those whose names come later in the alphabet.
+/// Source: Shardy's explicit-reshard pass (openxla/shardy, 2025).
 CommonFactors choose_common_factors(const FactorRule& rule, const std::vector<Shape>& shapes,
-                                    const std::vector<AxesPerDim>& axes);
+                                    const std::vector<AxesPerDim>& axes, const Mesh& mesh);
 
 /// Other choices worth weighing: for each tensor the one that leaves it as it is and takes for the
 /// other factors what the other tensors agree on, each of these without partial results too, and

@@ -69,14 +69,16 @@ std::unique_ptr<KnownOpKind> OpKinds::make(const Node& node) {
   if (facts.form == nullptr) return made;
   facts.in_form = facts.form->rule(facts.rule, node);
   CommonFactors common =
-      choose_common_factors(*facts.in_form, facts.tensors.shapes, facts.tensors.axes);
+      choose_common_factors(*facts.in_form, facts.tensors.shapes, facts.tensors.axes,
+                            table_.scratch.mesh);
   if (common.tensors != facts.plain->common.tensors)
     facts.parts = in_parts(node, facts, std::move(common));
   return made;
 }
 
 Way OpKinds::plain_way(const Node& node, const OpKind& kind) const {
-  OpWay way{choose_common_factors(kind.plain_rule, kind.tensors.shapes, kind.tensors.axes)};
+  OpWay way{choose_common_factors(kind.plain_rule, kind.tensors.shapes, kind.tensors.axes,
+                                 table_.scratch.mesh)};
   if (def(node.op).local_form == nullptr) return make_way(std::move(way), graph_, node, kind.rule);
   std::vector<TensorType> types = types_of(graph_, node.operands);
   const std::vector<TensorType> results = types_of(graph_, node.results);

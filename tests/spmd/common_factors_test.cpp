@@ -27,7 +27,7 @@ std::string product_runs_as(const Shape& lhs, const Shape& rhs, const std::strin
   std::vector<spmd::AxesPerDim> axes;
   for (const std::string& text : {lhs_axes, rhs_axes, result_axes})
     axes.push_back(spmd::axes_of(read_sharding(mesh, text)));
-  const auto common = spmd::choose_common_factors(rule, {lhs, rhs, result}, axes);
+  const auto common = spmd::choose_common_factors(rule, {lhs, rhs, result}, axes, mesh);
   std::string text;
   for (const spmd::AxesPerDim& tensor : common.tensors)
     text += recorded_form(mesh, spmd::with_axes(tensor)) + " ";
@@ -71,8 +71,8 @@ TEST_CASE("an op between two arrays follows the more split one") {
   const std::vector<TensorType> type{{DType::f32, {8, 8}}};
   const FactorRule rule = factor_rule(Op::relu, type, type, {});
   const auto axes = [&](const char* text) { return spmd::axes_of(read_sharding(mesh, text)); };
-  const auto common =
-      spmd::choose_common_factors(rule, {{8, 8}, {8, 8}}, {axes("[{y}, {}]"), axes("[{x}, {y}]")});
+  const auto common = spmd::choose_common_factors(rule, {{8, 8}, {8, 8}},
+                                                  {axes("[{y}, {}]"), axes("[{x}, {y}]")}, mesh);
   CHECK(common.tensors == std::vector<spmd::AxesPerDim>{axes("[{x}, {y}]"), axes("[{x}, {y}]")});
 }
 
@@ -83,6 +83,31 @@ TEST_CASE("a kernel whose window no factor stands for is whole while the convolu
   rule.operands = {{{0}}, {{1}}};
   rule.results = {{{0}}};
   const std::vector<spmd::AxesPerDim> axes = {{{}}, {{mesh.full(0)}}, {{}}};
-  const auto common = spmd::choose_common_factors(rule, {{8}, {4}, {8}}, axes);
+  const auto common = spmd::choose_common_factors(rule, {{8}, {4}, {8}}, axes, mesh);
   CHECK(common.tensors[1] == spmd::AxesPerDim{{}});
+}
+
+TEST_CASE("of two operands that differ the one whose axis comes later in the alphabet wins") {
+  for (const auto& [first, second] : {std::pair{"a", "b"}, std::pair{"b", "a"}}) {
+    const Mesh mesh({{MeshAxis(first), 2, {}}, {MeshAxis(second), 2, {}}});
+    const std::vector<TensorType> operands(2, {DType::f32, {8}});
+    const FactorRule rule = factor_rule(Op::add, operands, {operands.data(), 1}, {});
+    const spmd::AxesPerDim a{{mesh.full(0)}}, b{{mesh.full(1)}};
+    const auto common = spmd::choose_common_factors(rule, {{8}, {8}, {8}}, {a, b, {{}}}, mesh);
+    CHECK(common.tensors[0] == (std::string(first) == "b" ? a : b));
+  }
+}
+
+TEST_CASE("an array that is padded beyond its one element runs as it was") {
+  const Mesh mesh({{MeshAxis("x"), 2, {}}, {MeshAxis("y"), 2, {}}});
+  const std::vector<TensorType> operands{{DType::f32, {1, 4}}, {DType::f32, {}}};
+  const std::vector<TensorType> results{{DType::f32, {4, 4}}};
+  using Dims = std::vector<std::int64_t>;
+  const FactorRule rule =
+      factor_rule(Op::pad, operands, results,
+                  {{"low", Dims{2, 0}}, {"high", Dims{1, 0}}, {"interior", Dims{0, 0}}});
+  const auto axes = [&](const char* text) { return spmd::axes_of(read_sharding(mesh, text)); };
+  const auto common = spmd::choose_common_factors(
+      rule, {{1, 4}, {}, {4, 4}}, {axes("[{}, {x}]"), {}, axes("[{x}, {y}]")}, mesh);
+  CHECK(common.tensors == std::vector<spmd::AxesPerDim>{axes("[{}, {x}]"), {}, axes("[{}, {x}]")});
 }

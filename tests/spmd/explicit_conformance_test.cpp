@@ -114,7 +114,7 @@ class Inserter {
       shapes.push_back(shapes_.at(value));
       axes_of_values.push_back(shardings_.at(value));
     }
-    const auto common = spmd::choose_common_factors(rule, shapes, axes_of_values);
+    const auto common = spmd::choose_common_factors(rule, shapes, axes_of_values, mesh_);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const spmd::AxesPerDim& wanted = common.tensors[i];
       if (i < operands.size()) {

@@ -30,6 +30,9 @@ const std::map<std::string, Op> hlo_reductions = {
     {"add", Op::reduce_sum}, {"maximum", Op::reduce_max}, {"minimum", Op::reduce_min}};
 const std::map<std::string, Op> running = {
     {"add", Op::cumsum}, {"maximum", Op::cummax}, {"minimum", Op::cummin}};
+const std::map<std::string, Op> in_windows = {{"add", Op::reduce_window_sum},
+                                              {"maximum", Op::reduce_window_max},
+                                              {"minimum", Op::reduce_window_min}};
 const std::map<std::string, Op> hlo_scatters = {
     {"add", Op::scatter_add}, {"maximum", Op::scatter_max}, {"other", Op::scatter_set}};
 const std::map<std::string, Op> comparisons = {{"EQ", Op::eq}, {"NE", Op::ne}, {"LT", Op::lt},
@@ -240,23 +243,43 @@ class Rebuilder {
     self.emit(op, of_kind(op, "kind", hlo_reductions), {in.front()}, {{"dims", dims(op, "dims")}});
   }
 
-  /// A window that reaches from the element to one end of one dim.
   static void reduce_window(Rebuilder& self, const json& op, const std::vector<ValueId>& in) {
     const Dims window = dims(op, "window");
     const Shape& shape = self.graph().value(in.front()).type.shape;
+    Dims low, high;
+    for (const json& padding : op.at("attrs").at("padding")) {
+      low.push_back(padding.at(0).get<std::int64_t>());
+      high.push_back(padding.at(1).get<std::int64_t>());
+    }
+    if (const auto along = running_dim(window, shape, low, high)) {
+      self.emit(op, of_kind(op, "kind", running), {in.front()},
+                {{"dim", static_cast<std::int64_t>(*along)},
+                 {"reverse", std::int64_t{low[*along] == 0 ? 1 : 0}}});
+      return;
+    }
+    const Dims once(window.size(), 1);
+    self.emit(op, of_kind(op, "kind", in_windows), {in.front()},
+              {{"window", window},
+               {"strides", dims(op, "strides")},
+               {"low", low},
+               {"high", high},
+               {"dilation", once},
+               {"base_dilation", once}});
+  }
+
+  /// The one dim of which a window reaches from the element to an end.
+  static std::optional<std::size_t> running_dim(const Dims& window, const Shape& shape,
+                                                const Dims& low, const Dims& high) {
     std::optional<std::size_t> along;
     for (std::size_t dim = 0; dim < window.size(); ++dim) {
       if (window[dim] == 1) continue;
-      if (along || window[dim] != shape[dim]) throw Missing{"reduce_window"};
+      const bool reaches_end = window[dim] == shape[dim] &&
+                               low[dim] + high[dim] == shape[dim] - 1 &&
+                               (low[dim] == 0 || high[dim] == 0);
+      if (along || !reaches_end) return std::nullopt;
       along = dim;
     }
-    if (!along) throw Missing{"reduce_window"};
-    const Dims padding = op.at("attrs").at("padding").at(*along).get<Dims>();
-    const bool is_reverse = padding.front() == 0;
-    if (padding[is_reverse ? 1 : 0] != shape[*along] - 1) throw Missing{"reduce_window"};
-    self.emit(op, of_kind(op, "kind", running), {in.front()},
-              {{"dim", static_cast<std::int64_t>(*along)},
-               {"reverse", std::int64_t{is_reverse ? 1 : 0}}});
+    return along;
   }
 
   static void gather(Rebuilder& self, const json& op, const std::vector<ValueId>& in) {
