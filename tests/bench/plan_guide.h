@@ -5,6 +5,7 @@
 #include "mesh/mesh.h"
 #include "model/model.h"
 #include "shard/sharded_graph.h"
+#include "spmd/fuse.h"
 #include "spmd/partition.h"
 
 namespace shard::bench {
@@ -18,8 +19,8 @@ inline Program plan_guide(const Overrides& overrides, bool is_train_step) {
       read_model(merge_model_file(root + "/models/guide_mlp.yaml", overrides, sources)));
   const RulesConfig rules =
       read_rules(merge_rules_file(root + "/rules/flax_guide.yaml", overrides, sources));
-  return partition(
-      shard_graph(is_train_step ? *model.train_step : model.apply, rules, make_mesh(rules)));
+  return fused(partition(
+      shard_graph(is_train_step ? *model.train_step : model.apply, rules, make_mesh(rules))));
 }
 
 }  // namespace shard::bench
