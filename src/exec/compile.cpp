@@ -36,6 +36,16 @@ Kernel move_kernel(std::vector<std::size_t> bytes, bool needs_staging) {
   };
 }
 
+/// A program without fused instructions is run as it is: it may have been asked for.
+bool has_fused(const Program& program) {
+  return std::any_of(program.bodies.begin(), program.bodies.end(), [](const Body& body) {
+    return std::any_of(body.instructions.begin(), body.instructions.end(),
+                       [](const Instruction& instruction) {
+                         return instruction.kind == Instruction::Kind::fused;
+                       });
+  });
+}
+
 class Compiler {
  public:
   Compiler(const Program& program, const TestSeam& seam, const CollectiveChoice& collectives,
@@ -45,7 +55,8 @@ class Compiler {
         collectives_(collectives),
         part_(part),
         places_(program),
-        readers_(spmd::count_readers(program)) {
+        readers_(spmd::count_readers(program)),
+        is_fused_(has_fused(program)) {
     if (part_) made_.end_tag = part_->first_tag;
   }
 
@@ -77,6 +88,8 @@ class Compiler {
       } else if (auto plan = loop == nullptr ? std::nullopt : plan_reduced(instruction, *loop)) {
         add_reduced(body, i, std::move(*plan));
         is_done_by_reduction_ = true;
+      } else if (auto product = product_to_reduce(body, i)) {
+        add_reduced(body, i, std::move(*product));
       } else if (instruction.kind == Instruction::Kind::compute) {
         add_compute(instruction);
       } else if (instruction.kind == Instruction::Kind::collective) {
@@ -145,13 +158,17 @@ class Compiler {
     add(std::move(made), fused_name(instruction), false);
   }
 
+  /// An all_reduce of which one worker sees all members' parts.
+  bool is_reduced_here(const Instruction& instruction) const {
+    return instruction.kind == Instruction::Kind::collective &&
+           instruction.collective->kind == CollectiveKind::all_reduce &&
+           route_of(collectives_.algorithm) == nullptr && !part_;
+  }
+
   /// The loop behind an all_reduce that alone reads its result, if the all_reduce can do its work.
   const Instruction* loop_behind(const Body& body, std::size_t position) const {
     const Instruction& reduce = body.instructions[position];
-    const bool is_reduced = reduce.kind == Instruction::Kind::collective &&
-                            reduce.collective->kind == CollectiveKind::all_reduce &&
-                            route_of(collectives_.algorithm) == nullptr && !part_;
-    if (!is_reduced || position + 1 == body.instructions.size()) return nullptr;
+    if (!is_reduced_here(reduce) || position + 1 == body.instructions.size()) return nullptr;
     const Instruction& next = body.instructions[position + 1];
     const BufferId sum = reduce.results.front();
     const auto reads = std::count(next.operands.begin(), next.operands.end(), sum);
@@ -175,23 +192,29 @@ class Compiler {
   }
 
   /// The product right before an all_reduce that alone reads it, where the all_reduce can make its
-  /// parts: nothing is written over the product's operands meanwhile.
+  /// parts: nothing is written over the product's operands meanwhile, by it or the loop behind.
   std::optional<ProductByRows> product_before(const Body& body, std::size_t position,
-                                              const FusedPlan& plan) const {
+                                              const Instruction* loop) const {
     if (position == 0) return std::nullopt;
     const Instruction& made = body.instructions[position - 1];
     const Instruction& reduce = body.instructions[position];
-    const Instruction& loop = body.instructions[position + 1];
     const bool is_product = made.kind == Instruction::Kind::compute && made.op == Op::dot &&
                             maker_of(Op::dot) == make_dot &&
                             made.results.front() == reduce.operands.front() &&
                             readers_[index_of(made.results.front())] == 1;
     if (!is_product || is_written_over(made.operands, reduce.results) ||
-        is_written_over(made.operands, loop.results))
+        (loop != nullptr && is_written_over(made.operands, loop->results)))
       return std::nullopt;
-    auto product = product_by_rows(site_of(made));
-    if (product && !can_be_reduced_by_part(*product, plan)) product.reset();
-    return product;
+    return product_by_rows(site_of(made));
+  }
+
+  /// The product before an all_reduce without a loop behind.
+  std::optional<ProductByRows> product_to_reduce(const Body& body, std::size_t position) const {
+    const Instruction& reduce = body.instructions[position];
+    if (!is_fused_ || !is_reduced_here(reduce)) return std::nullopt;
+    auto made = product_before(body, position, nullptr);
+    if (made && !can_be_reduced_by_part(*made, product(reduce.collective->axes))) made.reset();
+    return made;
   }
 
   bool is_written_over(const std::vector<BufferId>& read,
@@ -208,7 +231,8 @@ class Compiler {
     const Instruction& reduce = body.instructions[position];
     const Instruction& loop = body.instructions[position + 1];
     const std::size_t sum = place_of_sum(reduce, loop);
-    std::optional<ProductByRows> product = product_before(body, position, plan);
+    std::optional<ProductByRows> product = product_before(body, position, &loop);
+    if (product && !can_be_reduced_by_part(*product, plan)) product.reset();
     if (product) made_.stream.instructions.back().is_done_later = true;
     add_collective(reduce, " and " + fused_name(loop), product ? "dot, " : "");
     StreamInstruction& made = made_.stream.instructions.back();
@@ -216,18 +240,39 @@ class Compiler {
     made.operands.insert(made.operands.end(), places.operands.begin(), places.operands.end());
     made.results.insert(made.results.end(), places.results.begin(), places.results.end());
     double flops = flops_of_steps(loop, types(loop.operands));
-    if (product) {
-      const StreamInstruction& before =
-          made_.stream.instructions[made_.stream.instructions.size() - 2];
-      made.operands.insert(made.operands.end(), before.operands.begin(), before.operands.end());
-      flops += before.flops;
-    }
-    CollectiveSite& site = made_.sites.back();
-    const TensorType type = program_.buffer(reduce.operands.front()).type;
+    if (product) flops += add_product_operands();
+    const CollectiveShape shape = shape_of_reduction(reduce);
+    set_work(make_reduced_steps(shape, std::move(plan), sum, std::move(product)), flops);
+  }
+
+  /// An all_reduce that makes the product before it.
+  void add_reduced(const Body& body, std::size_t position, ProductByRows product) {
+    const Instruction& reduce = body.instructions[position];
+    made_.stream.instructions.back().is_done_later = true;
+    add_collective(reduce, "", "dot, ");
+    const double flops = add_product_operands();
+    set_work(make_reduced_product(shape_of_reduction(reduce), std::move(product)), flops);
+  }
+
+  /// The collective that was added last also reads what the product before it does; its flops.
+  double add_product_operands() {
+    StreamInstruction& made = made_.stream.instructions.back();
+    const StreamInstruction& before =
+        made_.stream.instructions[made_.stream.instructions.size() - 2];
+    made.operands.insert(made.operands.end(), before.operands.begin(), before.operands.end());
+    return before.flops;
+  }
+
+  CollectiveShape shape_of_reduction(const Instruction& reduce) const {
     CollectiveShape shape;
     shape.reduction = reduce.collective->reduction;
-    shape.operand = shape.result = type;
-    const auto work = make_reduced_steps(shape, std::move(plan), sum, std::move(product));
+    shape.operand = shape.result = program_.buffer(reduce.operands.front()).type;
+    return shape;
+  }
+
+  /// What the collective that was added last does instead, with the flops of each member.
+  void set_work(const std::shared_ptr<const CollectiveWork>& work, double flops) {
+    CollectiveSite& site = made_.sites.back();
     for (const std::unique_ptr<Rendezvous>& group : site.groups) {
       group->work = work;
       group->segments = work->segment_count();
@@ -404,6 +449,7 @@ class Compiler {
   std::optional<SitePart> part_;
   Places places_;
   std::vector<int> readers_;           ///< by buffer
+  bool is_fused_;                      ///< several instructions may be done at once
   bool is_done_by_reduction_ = false;  ///< the instruction that comes next
   int body_ = 0;                       ///< that is compiled right now
   int index_ = -1;                     ///< the instruction there

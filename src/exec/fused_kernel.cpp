@@ -9,7 +9,14 @@
 namespace shard {
 
 FusedRun::FusedRun(const FusedPlan& plan, const KernelCall& call)
-    : plan_(plan), call_(call), is_staged_(plan.outputs.size()), at_(plan.values.size()) {
+    : plan_(plan),
+      call_(call),
+      is_staged_(plan.outputs.size(), &lists_),
+      at_(plan.values.size(), &lists_),
+      lines_(&lists_),
+      products_(&lists_),
+      operands_(&lists_),
+      results_(&lists_) {
   slots_ = call.scratch.take(static_cast<std::size_t>(plan.slot_bytes));
   for (const Hazard& hazard : plan.hazards) {
     if (call.results[hazard.output] == call.operands[hazard.operand])

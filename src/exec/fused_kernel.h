@@ -2,7 +2,10 @@
 // Running a fused instruction: its steps' kernels in turn, tile by tile, so that what passes
 // between them stays in the first-level cache.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "exec/fused_plan.h"
@@ -31,18 +34,23 @@ class FusedRun {
   std::byte* whole_result(const TileStep& step) const;
   void put(std::size_t output, std::int64_t unit, std::int64_t units) const;
 
+  template <class T>
+  using List = std::pmr::vector<T>;
+
   const FusedPlan& plan_;
   const KernelCall& call_;
-  std::vector<char> is_staged_;  ///< by output
-  std::vector<std::byte*> at_;   ///< by value: its part in the tile
+  std::array<std::byte, 1024> space_;  ///< of the lists, as long as they are short
+  std::pmr::monotonic_buffer_resource lists_{space_.data(), space_.size()};
+  List<char> is_staged_;  ///< by output
+  List<std::byte*> at_;   ///< by value: its part in the tile
   std::byte* slots_ = nullptr;
   std::size_t moved_ = static_cast<std::size_t>(-1);  ///< an operand, if any
   const std::byte* moved_to_ = nullptr;
   std::int64_t moved_from_ = 0;
-  std::vector<const std::byte*> lines_;      ///< by step that has one, in order
-  std::vector<RowProduct::State> products_;  ///< by step that is a product, in order
-  std::vector<const std::byte*> operands_;
-  std::vector<std::byte*> results_;
+  List<const std::byte*> lines_;      ///< by step that has one, in order
+  List<RowProduct::State> products_;  ///< by step that is a product, in order
+  List<const std::byte*> operands_;
+  List<std::byte*> results_;
 };
 
 /// The kernel of a whole loop.

@@ -16,6 +16,13 @@ namespace {
 
 constexpr std::int64_t tile = 1024;  // elements: 4 KiB per stream
 
+/// What a tile has of all members together is still in the second-level cache when the sum is
+/// written there.
+std::int64_t tile_of_members(std::size_t members) {
+  constexpr std::int64_t all = std::int64_t{1} << 16, smallest = 128;  // elements: 256 KiB
+  return std::clamp(all / static_cast<std::int64_t>(members) / smallest * smallest, smallest, tile);
+}
+
 /// Up to this many arrays are walked side by side; more would defeat the prefetchers and are added
 /// to a tile one after the other. Both add in the same order, so the bits are the same.
 constexpr std::size_t most_streams = 12;
@@ -37,21 +44,19 @@ void reduce_side_by_side(StreamsLoop streams, const StreamPlaces& places, std::i
           static_cast<std::size_t>(count));
 }
 
-/// Asks for memory that is used next: where many arrays are walked in turn, each begins in a page
-/// of its own that no prefetcher foresees.
-void ask_for(const std::byte* from, std::size_t bytes) {
-  constexpr std::size_t line = 64;
-  for (std::size_t i = 0; i < bytes; i += line) __builtin_prefetch(from + i);
-}
-
 void reduce_f32(const FloatLoops& loops, const StreamPlaces& places, std::int64_t count) {
+  if (places.in.size() == 2 && places.out.size() == 1 && places.out[0] == places.in[0]) {
+    return loops.fold(reinterpret_cast<const float*>(places.in[1]),
+                      reinterpret_cast<float*>(places.out[0]), static_cast<std::size_t>(count));
+  }
   const bool has_loop = places.out.size() == places.in.size() || places.out.size() == 1;
   if (places.in.size() <= most_streams && has_loop) {
     return reduce_side_by_side(loops.streams, places, count);
   }
   alignas(64) std::array<float, tile> sum;
-  for (std::int64_t start = 0; start < count; start += tile) {
-    const std::size_t n = static_cast<std::size_t>(std::min(tile, count - start));
+  const std::int64_t step = tile_of_members(places.in.size());
+  for (std::int64_t start = 0; start < count; start += step) {
+    const std::size_t n = static_cast<std::size_t>(std::min(step, count - start));
     const std::size_t offset = static_cast<std::size_t>(start) * sizeof(float);
     const std::size_t bytes = n * sizeof(float), members = places.in.size();
     std::memcpy(sum.data(), places.in[0] + offset, bytes);
@@ -182,6 +187,15 @@ constexpr std::array<ReductionRow, 4> rows = {{
 }};
 
 }  // namespace
+
+void ask_for(const std::byte* from, std::size_t bytes) {
+  constexpr std::size_t line = 64;
+  for (std::size_t i = 0; i < bytes; i += line) __builtin_prefetch(from + i);
+}
+
+bool are_added_in_turn(std::int64_t arrays) {
+  return arrays > static_cast<std::int64_t>(most_streams);
+}
 
 bool adds_in_f32(DType dtype) {
   return std::none_of(rows.front().plain.begin(), rows.front().plain.end(),

@@ -24,6 +24,13 @@ using StreamReduction = std::function<void(const StreamPlaces& places, std::int6
 /// minimum whether all are.
 StreamReduction stream_reduction(Reduction reduction, DType dtype);
 
+/// Asks for memory that is used next: where many arrays are walked in turn, each begins in a page
+/// of its own that no prefetcher foresees.
+void ask_for(const std::byte* from, std::size_t bytes);
+
+/// True of so many arrays that they are added one after another, a tile at a time.
+bool are_added_in_turn(std::int64_t arrays);
+
 /// True of float32 and the floats that are widened to it.
 bool adds_in_f32(DType dtype);
 

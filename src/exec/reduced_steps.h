@@ -20,6 +20,8 @@ bool can_follow_reduction(const FusedPlan& plan, std::size_t sum);
 
 /// False of a product whose rows are too long to be made part by part.
 bool can_be_reduced_by_part(const ProductByRows& product, const FusedPlan& plan);
+/// The same where no loop follows; also false of few members, whose arrays are added side by side.
+bool can_be_reduced_by_part(const ProductByRows& product, std::int64_t members);
 
 /// The work; operand `sum` of the loop is the all_reduce's result. A member's `also_read` and
 /// `also_written` are the loop's operands and results; the operands of the product, where there is
@@ -27,5 +29,10 @@ bool can_be_reduced_by_part(const ProductByRows& product, const FusedPlan& plan)
 std::shared_ptr<const CollectiveWork> make_reduced_steps(const CollectiveShape& shape,
                                                          FusedPlan plan, std::size_t sum,
                                                          std::optional<ProductByRows> product = {});
+
+/// The same without a loop: the sum goes to all members' results. The operands of the product are a
+/// member's `also_read`.
+std::shared_ptr<const CollectiveWork> make_reduced_product(const CollectiveShape& shape,
+                                                           ProductByRows product);
 
 }  // namespace shard

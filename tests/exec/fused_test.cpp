@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "exec/cluster.h"
 #include "exec/element.h"
@@ -187,6 +188,49 @@ Program product_update_program(std::int64_t members, std::int64_t rows, std::int
   return with_update(std::move(maker), gradient, members);
 }
 
+/// y = relu(-x) w over `members`, of `terms` terms on each, added up; w lies transposed where
+/// asked.
+Program product_sum_program(std::int64_t members, std::int64_t rows, std::int64_t columns,
+                            std::int64_t terms, bool is_transposed) {
+  ProgramMaker maker(make_mesh_of({{"model", members}}));
+  const std::vector<AxisRef> split = {maker.program.mesh.full(0)};
+  const Sharding by_column = sharding_of({{}, split}), by_row = sharding_of({split, {}});
+  const std::int64_t inner = members * terms;
+  const BufferId x = maker.input("x", {DType::f32, {rows, inner}}, by_column);
+  const BufferId w = is_transposed ? maker.input("w", {DType::f32, {columns, inner}}, by_column)
+                                   : maker.input("w", {DType::f32, {inner, columns}}, by_row);
+  using Dims = std::vector<std::int64_t>;
+  Attributes over_inner;
+  over_inner.set("lhs_batch", Dims{});
+  over_inner.set("rhs_batch", Dims{});
+  over_inner.set("lhs_contract", Dims{1});
+  over_inner.set("rhs_contract", Dims{is_transposed ? 1 : 0});
+  Instruction reduce;
+  reduce.kind = Instruction::Kind::collective;
+  const BufferId positive = maker.compute(Op::relu, {maker.compute(Op::negate, {x})});
+  reduce.operands = {maker.compute(Op::dot, {positive, w}, over_inner)};
+  const TensorType type = maker.program.buffer(reduce.operands.front()).type;
+  reduce.collective = all_reduce(split);
+  reduce.collective->payload = bytes_of(type);
+  reduce.collective->wire = wire_bytes(CollectiveKind::all_reduce, bytes_of(type), members);
+  reduce.results = {maker.buffer(type)};
+  maker.program.bodies[0].instructions.push_back(reduce);
+  maker.output("y", reduce.results.front(), type, sharding_of({{}, {}}));
+  return finished(std::move(maker));
+}
+
+/// What is summed from members whose numbers are small and whole, so that every order is exact.
+std::vector<float> exact_sums(std::int64_t rows, std::int64_t columns, std::int64_t inner,
+                              const std::function<float(std::int64_t)>& x,
+                              const std::function<float(std::int64_t, std::int64_t)>& w) {
+  std::vector<float> sums(static_cast<std::size_t>(rows * columns));
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t k = 0; k < inner; ++k)
+        sums[static_cast<std::size_t>(i * columns + j)] += x(i * inner + k) * w(k, j);
+  return sums;
+}
+
 std::vector<std::string> counted_kinds(const Program& program) {
   Cluster cluster(program, {2});
   std::vector<std::string> kinds;
@@ -257,6 +301,80 @@ TEST_CASE("a gradient made where it is summed counts the flops and bytes of the 
   REQUIRE(counters.axes.size() == 1);
   CHECK(counters.axes[0].wire == program.main().instructions[1].collective->wire);
   CHECK(counters.peak == std::vector<Bytes>(2, program.memory.peak));
+}
+
+TEST_CASE("a product made where it is summed has the sum of all members on each of them") {
+  struct Sizes {
+    std::int64_t members, rows, columns, terms;
+    bool is_transposed;
+    bool is_at_once;
+  };
+  // One segment, several, blocks of few columns; then a second operand that is transposed, too many
+  // terms, few members.
+  for (const Sizes& s : {Sizes{13, 3, 5, 1, false, true}, Sizes{16, 4, 1024, 4, false, true},
+                         Sizes{13, 40, 1031, 8, false, true}, Sizes{16, 1023, 9, 3, false, true},
+                         Sizes{16, 4, 1024, 4, true, false}, Sizes{16, 4, 1024, 9, false, false},
+                         Sizes{12, 4, 1024, 4, false, false}}) {
+    CAPTURE(s.columns);
+    CAPTURE(s.terms);
+    CAPTURE(s.is_transposed);
+    const Program plain =
+        product_sum_program(s.members, s.rows, s.columns, s.terms, s.is_transposed);
+    const Program program = fused(plain);
+    CHECK(counted_kinds(plain) ==
+          std::vector<std::string>{"negate", "relu", "dot", "all_reduce model"});
+    CHECK(counted_kinds(program) ==
+          std::vector<std::string>{"fused relu", "dot",
+                                   s.is_at_once ? "dot, all_reduce model" : "all_reduce model"});
+    CHECK(loop_outputs(program) == loop_outputs(plain));
+    const std::int64_t inner = s.members * s.terms;
+    const auto x = [](std::int64_t i) { return static_cast<float>(i % 7); };
+    const auto w = [](std::int64_t k, std::int64_t j) {
+      return static_cast<float>((3 * k + j) % 5 - 2);
+    };
+    for (const int workers : {1, 2, 3}) {
+      Cluster cluster(program, {workers});
+      HostTensor left = zeros(program.inputs[0].global), right = zeros(program.inputs[1].global);
+      for (std::int64_t i = 0; i < s.rows * inner; ++i) left.data<float>()[i] = -x(i);
+      for (std::int64_t k = 0; k < inner; ++k)
+        for (std::int64_t j = 0; j < s.columns; ++j)
+          right.data<float>()[s.is_transposed ? j * inner + k : k * s.columns + j] = w(k, j);
+      cluster.write_input(0, left);
+      cluster.write_input(1, right);
+      cluster.run();
+      const HostTensor sum = cluster.read_output(0);
+      CHECK(std::vector<float>(sum.data<float>(), sum.data<float>() + s.rows * s.columns) ==
+            exact_sums(s.rows, s.columns, inner, x, w));
+      const Counters counters = cluster.counters();
+      CHECK(counters.axes[0].wire == program.main().instructions[2].collective->wire);
+      CHECK(counters.peak ==
+            std::vector<Bytes>(static_cast<std::size_t>(s.members), program.memory.peak));
+      double flops = 0;
+      for (const KindCounter& kind : counters.kinds) {
+        if (kind.kind != "fused relu") flops += kind.flops;
+      }
+      CHECK(flops == 2.0 * static_cast<double>(s.rows * s.columns * inner));
+    }
+  }
+}
+
+TEST_CASE("whoever looks on sees a product that is made where it is summed") {
+  const Program program = fused(product_sum_program(13, 4, 1024, 4, false));
+  Cluster cluster(program, {1});
+  HostTensor ones = zeros(program.inputs[0].global), numbers = zeros(program.inputs[1].global);
+  for (int i = 0; i < 4 * 52; ++i) ones.data<float>()[i] = -1;
+  for (int i = 0; i < 52 * 1024; ++i) numbers.data<float>()[i] = i < 4 * 1024 ? 2 : 3;
+  cluster.write_input(0, ones);
+  cluster.write_input(1, numbers);
+  const auto place = [&](BufferId id) { return program.buffer(id).offset.count(); };
+  const std::int64_t made = place(program.main().instructions[1].results[0]);
+  const std::int64_t sum = place(program.main().instructions[2].results[0]);
+  std::vector<float> seen;
+  cluster.run_observed([&](int number, const DeviceState& device, int, int position) {
+    if (number != 1 || position < 2) return;
+    seen.push_back(*reinterpret_cast<const float*>(device.base + (position == 2 ? made : sum)));
+  });
+  CHECK(seen == std::vector<float>{4 * 3, 4 * (2 + 12 * 3)});
 }
 
 TEST_CASE("whoever looks on sees the gradient that is made where it is summed") {
