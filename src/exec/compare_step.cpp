@@ -206,44 +206,31 @@ std::vector<Range> ranges_of_rounding(const Graph& graph, const std::vector<Host
   return ranges;
 }
 
-/// Brings what is too far from the expected value as near to it as it is to the range; returns how
-/// many elements.
-std::int64_t settle(HostTensor& actual, const HostTensor& expected, const Tolerance& tolerance,
-                    Range range) {
-  widen(range, expected);
-  const std::vector<double> wanted = doubles_of(expected);
-  const double allowed = tolerance.allowed(largest_magnitude(wanted));
-  std::vector<double> found = doubles_of(actual);
-  std::int64_t count = 0;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!std::isfinite(found[i]) || std::fabs(found[i] - wanted[i]) <= allowed) continue;
-    found[i] = wanted[i] + (found[i] - std::clamp(found[i], range.least[i], range.most[i]));
-    ++count;
-  }
-  from_doubles(found.data(), actual.type.dtype, actual.bytes.data(), found.size());
-  return count;
-}
+/// How an element lies to what it may be.
+struct Placed {
+  double outside;      ///< how far beyond its range, signed
+  bool is_near;        ///< within the tolerance of the expected value
+  bool is_determined;  ///< its range is about as wide as the tolerance
+};
 
-/// With what is inside its range, where the update enlarges the gradient's error, brought to the
-/// expected value.
+/// Brings the finite elements that `settles` as near to the expected value as they are to the
+/// range: what is inside its range is as good as the expected value.
 HostTensor settled_in(const HostTensor& actual, const HostTensor& expected, Range range,
-                      const Tolerance& tolerance, std::int64_t& undetermined) {
+                      const Tolerance& tolerance, const std::function<bool(Placed)>& settles) {
   if (range.least.empty()) return actual;
   widen(range, expected);
   const std::vector<double> wanted = doubles_of(expected);
   const double allowed = tolerance.allowed(largest_magnitude(wanted));
-  std::vector<double> nearest = doubles_of(actual);
-  HostTensor settled = actual;
+  std::vector<double> found = doubles_of(actual);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const double outside = nearest[i] - std::clamp(nearest[i], range.least[i], range.most[i]);
-    const bool is_near = std::fabs(nearest[i] - wanted[i]) <= allowed;
+    if (!std::isfinite(found[i])) continue;
+    const double outside = found[i] - std::clamp(found[i], range.least[i], range.most[i]);
+    const bool is_near = std::fabs(found[i] - wanted[i]) <= allowed;
     const bool is_determined = range.most[i] - range.least[i] <= 2 * enlarged * allowed;
-    if (!std::isfinite(nearest[i]) || (is_determined && (is_near || outside != 0))) continue;
-    if (!is_determined && !is_near) ++undetermined;
-    // What is inside its range is as good as the expected value.
-    nearest[i] = wanted[i] + outside;
+    if (settles({outside, is_near, is_determined})) found[i] = wanted[i] + outside;
   }
-  from_doubles(nearest.data(), settled.type.dtype, settled.bytes.data(), nearest.size());
+  HostTensor settled = actual;
+  from_doubles(found.data(), settled.type.dtype, settled.bytes.data(), found.size());
   return settled;
 }
 
@@ -359,10 +346,18 @@ class ComparedStep {
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
       const GraphOutput& output = graph_.outputs[i];
       const Tolerance& tolerance = tolerances_[index_of(output.value)];
-      HostTensor settled =
-          settled_in(actual_[i], expected_[i], ranges_[i], tolerance, comparison.undetermined);
+      // Where the update enlarges the gradient's error, or explains a difference whole.
+      HostTensor settled = settled_in(
+          actual_[i], expected_[i], ranges_[i], tolerance, [&comparison](const Placed& element) {
+            if (!element.is_determined && !element.is_near) ++comparison.undetermined;
+            return !element.is_determined || (!element.is_near && element.outside == 0);
+          });
       if (!rounding_.empty()) {
-        comparison.rounded_otherwise += settle(settled, expected_[i], tolerance, rounding_[i]);
+        settled = settled_in(settled, expected_[i], rounding_[i], tolerance,
+                             [&comparison](const Placed& element) {
+                               if (!element.is_near) ++comparison.rounded_otherwise;
+                               return !element.is_near;
+                             });
       }
       comparison.differences.push_back(
           compare(output.path, settled, expected_[i], tolerance.relative, tolerance.least));
