@@ -251,7 +251,7 @@ constexpr Said said_of_linear_algebra[] = {
 constexpr Said said_of_numpy[] = {
     {"ambiguous-reshape",
      R"({"mesh": [["x", 2]], "op": "jnp.argmax", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": [null, "x"]}]})",
-     R"(This reshape is not supported. Please specify the sharding of the output: f32[8,4@x] to (32,))"},
+     R"(This reshape is not supported: from f32[8,4@x] to the shape (32))"},
     {"split-dim",
      R"({"mesh": [["x", 1], ["y", 2]], "op": "jnp.pad", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", "y"]}], "params": {"pad_width": [[0, 0], [1, 1]], "mode": "edge"}})",
      R"(Please pass sharding to repeat: f32[1@x,4@y] is split on what is repeated)"},
