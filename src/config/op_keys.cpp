@@ -256,12 +256,20 @@ constexpr std::array<KeyRow, 2> senders = {{
 }};
 constexpr auto permute_rows = joined_rows(over_axes, senders, every_layer_rows);
 
+constexpr std::array<KeyRow, 1> one_sender = {{
+    {.name = "source",
+     .kind = integer,
+     .help = "the number along the axes of the device whose value all get",
+     .is_required = true},
+}};
+constexpr auto sender_rows = joined_rows(over_axes, one_sender, every_layer_rows);
+
 constexpr std::array<KeyRow, 1> own_name = {{
     {.name = "name", .kind = identifier, .help = "makes the result a value of this name"},
 }};
 constexpr auto index_rows = joined_rows(over_axes, own_name);
 
-constexpr std::array<KeyTable, 9> collectives = {{
+constexpr std::array<KeyTable, 10> collectives = {{
     {"psum", "layer 'psum'", "sum over devices", sum_rows, "axes"},
     {"pmean", "layer 'pmean'", "mean over devices", sum_rows, "axes"},
     {"pmax", "layer 'pmax'", "largest over devices", sum_rows, "axes"},
@@ -270,6 +278,7 @@ constexpr std::array<KeyTable, 9> collectives = {{
     {"psum_scatter", "layer 'psum_scatter'", "a part of the sum over devices", part_rows, "axes"},
     {"all_to_all", "layer 'all_to_all'", "a part of each device for each", exchange_rows},
     {"ppermute", "layer 'ppermute'", "the value of another device", permute_rows},
+    {"pbroadcast", "layer 'pbroadcast'", "the value of one device", sender_rows},
     {"axis_index", "layer 'axis_index'", "the number of the device", index_rows, "axes"},
 }};
 

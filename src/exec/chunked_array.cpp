@@ -16,6 +16,16 @@ ChunkedArray ChunkedArray::stretches(std::int64_t total, int chunks, std::int64_
   return {total, chunks, 0, step};
 }
 
+ChunkedArray ChunkedArray::only(std::int64_t total, int chunks, int which, std::int64_t step) {
+  ChunkedArray array;
+  array.total_ = total;
+  array.chunks_ = chunks;
+  array.only_ = which;
+  array.step_ = step;
+  array.parts_ = std::max<std::int64_t>(1, (total + step - 1) / step);
+  return array;
+}
+
 ChunkedArray ChunkedArray::blocks(const TensorType& part, int dim, int chunks, std::int64_t step) {
   std::int64_t block = 1;
   for (std::size_t i = static_cast<std::size_t>(dim); i < part.shape.size(); ++i) {

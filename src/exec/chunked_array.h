@@ -22,6 +22,8 @@ class ChunkedArray {
   /// `total` elements in stretches that differ by one at most, the larger first; parts of at most
   /// `step` elements.
   static ChunkedArray stretches(std::int64_t total, int chunks, std::int64_t step);
+  /// All `total` elements are chunk `which`; the others are empty.
+  static ChunkedArray only(std::int64_t total, int chunks, int which, std::int64_t step);
   /// `chunks` blocks like `part`, joined along `dim`.
   static ChunkedArray blocks(const TensorType& part, int dim, int chunks, std::int64_t step);
 
@@ -48,13 +50,15 @@ class ChunkedArray {
  private:
   ChunkedArray(std::int64_t total, int chunks, std::int64_t block, std::int64_t step);
 
-  /// The larger chunks come first, so that an empty one is never before one that is not.
+  /// The larger of stretches come first, so that an empty one is never before one that is not.
   std::int64_t begin(int chunk) const {
+    if (only_ >= 0) return chunk > only_ ? total_ : 0;
     return total_ / chunks_ * chunk + std::min<std::int64_t>(chunk, total_ % chunks_);
   }
 
   std::int64_t total_ = 0;
   std::int64_t chunks_ = 1;
+  int only_ = -1;           ///< the one chunk that is not empty
   std::int64_t block_ = 0;  ///< elements of a chunk that are contiguous; 0: all
   std::int64_t step_ = 1;   ///< elements of a part
   std::int64_t parts_ = 1;  ///< of a chunk

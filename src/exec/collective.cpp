@@ -167,12 +167,13 @@ struct CollectiveRow {
 };
 
 // An all_gather is counted by its result, of which every device sends its own part n-1 times.
-constexpr std::array<CollectiveRow, 6> collective_rows = {{
+constexpr std::array<CollectiveRow, 7> collective_rows = {{
     {CollectiveKind::all_reduce, make_reducing<AllReduce>, wire_all_reduce},
     {CollectiveKind::all_gather, make_gathering, wire_of_others},
     {CollectiveKind::reduce_scatter, make_reducing<ReduceScatter>, wire_of_others},
     {CollectiveKind::all_to_all, make_moving, wire_of_others},
     {CollectiveKind::collective_permute, make_moving, wire_once},
+    {CollectiveKind::collective_broadcast, make_moving, wire_once},
     {CollectiveKind::all_slice, make_slicing, wire_none},
 }};
 

@@ -75,7 +75,7 @@ struct CollectiveShape {
   TensorType operand;
   TensorType result;
   int members = 1;
-  std::vector<int> source;             ///< collective_permute
+  std::vector<int> source;             ///< collective_permute, collective_broadcast
   std::optional<PartWindow> window{};  ///< collective_permute instead: fetched along `dim`
 };
 

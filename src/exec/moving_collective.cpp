@@ -234,9 +234,9 @@ std::unique_ptr<MovingCollective> make_moving_collective(const CollectiveShape& 
   if (shape.kind == CollectiveKind::all_to_all) {
     return std::make_unique<MovedBy<ExchangeMoves>>(shape);
   }
-  if (shape.kind != CollectiveKind::collective_permute) return nullptr;
   if (shape.window) return std::make_unique<MovedBy<WindowMoves>>(shape);
-  return std::make_unique<MovedBy<SourceMoves>>(shape);
+  if (!shape.source.empty()) return std::make_unique<MovedBy<SourceMoves>>(shape);
+  return nullptr;
 }
 
 }  // namespace shard

@@ -28,7 +28,8 @@ class MovingCollective : public CollectiveWork {
   virtual std::int64_t elements(std::int64_t segment) const = 0;
 };
 
-/// An all_to_all or a collective_permute (with or without a window); nothing for other kinds.
+/// An all_to_all, a collective_permute (with or without a window) or a broadcast; nothing for other
+/// kinds.
 std::unique_ptr<MovingCollective> make_moving_collective(const CollectiveShape& shape);
 
 }  // namespace shard

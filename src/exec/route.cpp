@@ -15,6 +15,11 @@ RouteSteps one_after_the_other(RouteSteps first, const RouteSteps& second) {
   return first;
 }
 
+RouteSteps each_a_message(RouteSteps steps) {
+  for (RouteStep& step : steps) step.starts_message = true;
+  return steps;
+}
+
 int as_many_as_members(const RouteGroup& group) { return group.members; }
 int one_chunk(const RouteGroup&) { return 1; }
 
@@ -61,6 +66,14 @@ RouteSteps tree_from_root(const RouteGroup& group, int chunk) {
   for (int s = top; s > 0; s /= 2) {
     for (int i = 0; i + s < group.members; i += 2 * s) steps.push_back({i + s, {i}, chunk == 0});
   }
+  return steps;
+}
+
+/// The tree with the source as its root: members are counted round from it.
+RouteSteps tree_broadcast(const RouteGroup& group, int source) {
+  RouteSteps steps = tree_from_root(group, 0);
+  const auto counted = [&](int member) { return (member + source) % group.members; };
+  for (RouteStep& step : steps) step = {counted(step.to), {counted(step.sources.front())}};
   return steps;
 }
 
@@ -142,6 +155,10 @@ RouteSteps halving_gather(const RouteGroup& group, int chunk) {
   RouteSteps steps;
   if (chunk >= p) steps.push_back({chunk - p, {chunk}});
   return one_after_the_other(std::move(steps), doubling(group, chunk));
+}
+
+RouteSteps halving_broadcast(const RouteGroup& group, int source) {
+  return each_a_message(halving_gather(group, source));
 }
 
 RouteSteps halving_all_reduce(const RouteGroup& group, int chunk) {
@@ -232,15 +249,20 @@ RouteSteps hierarchical_gather(const RouteGroup& group, int chunk) {
   return host_gather(group, place_of_member(group, chunk));
 }
 
+RouteSteps hierarchical_broadcast(const RouteGroup& group, int source) {
+  return each_a_message(hierarchical_gather(group, source));
+}
+
 constexpr std::array<Route, 4> routes = {{
     {CollectiveAlgorithm::ring, "ring", as_many_as_members, ring_all_reduce, ring_reduce,
-     ring_gather},
+     ring_gather, ring_gather},
     {CollectiveAlgorithm::tree, "tree", one_chunk, tree_all_reduce, tree_reduce_scatter,
-     tree_gather},
+     tree_gather, tree_broadcast},
     {CollectiveAlgorithm::halving, "halving", core_members, halving_all_reduce,
-     halving_reduce_scatter, halving_gather},
+     halving_reduce_scatter, halving_gather, halving_broadcast},
     {CollectiveAlgorithm::hierarchical, "hierarchical", hierarchical_chunks,
-     hierarchical_all_reduce, hierarchical_reduce_scatter, hierarchical_gather},
+     hierarchical_all_reduce, hierarchical_reduce_scatter, hierarchical_gather,
+     hierarchical_broadcast},
 }};
 
 constexpr bool routes_in_enum_order() {

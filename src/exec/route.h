@@ -64,6 +64,8 @@ struct Route {
   RouteSteps (*reduce_scatter)(const RouteGroup& group, int chunk);
   /// Chunk c is what member c starts with.
   RouteSteps (*all_gather)(const RouteGroup& group, int chunk);
+  /// From member `source`, which has all, to the others.
+  RouteSteps (*broadcast)(const RouteGroup& group, int source);
 };
 
 /// Which of the group's hosts the hierarchical route leaves with a whole chunk: of an all_reduce's

@@ -14,10 +14,11 @@ namespace {
 /// All members' buffers of a segment together: they stay in the second-level cache.
 constexpr std::int64_t buffers_bytes = std::int64_t{1} << 18;
 
-constexpr std::array<RoutedKind, 3> routed_kinds = {{
+constexpr std::array<RoutedKind, 4> routed_kinds = {{
     {CollectiveKind::all_reduce, false, false, &Route::all_reduce},
     {CollectiveKind::reduce_scatter, false, true, &Route::reduce_scatter},
     {CollectiveKind::all_gather, true, false, &Route::all_gather},
+    {CollectiveKind::collective_broadcast, true, false, &Route::broadcast},
 }};
 
 class RoutedCollective : public CollectiveWork {
@@ -120,6 +121,10 @@ ChunkedArray routed_array(const CollectiveShape& shape, const RoutedKind& kind, 
       std::max<std::int64_t>(1, buffers_bytes / (group.members * type.added_width()));
   if (!kind.only_owner_starts && !kind.only_owner_ends) {
     return ChunkedArray::stretches(element_count(shape.operand.shape), route.chunks(group), step);
+  }
+  if (kind.kind == CollectiveKind::collective_broadcast) {
+    return ChunkedArray::only(element_count(shape.operand.shape), group.members,
+                              shape.source.front(), step);
   }
   const TensorType& part = kind.only_owner_ends ? shape.result : shape.operand;
   return ChunkedArray::blocks(part, shape.dim, group.members, step);

@@ -14,8 +14,9 @@
 namespace shard {
 namespace {
 
-constexpr std::array<std::string_view, 6> kind_names = {
-    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute", "all_slice"};
+constexpr std::array<std::string_view, 7> kind_names = {
+    "all_reduce",         "all_gather",           "reduce_scatter", "all_to_all",
+    "collective_permute", "collective_broadcast", "all_slice"};
 static_assert(kind_names.size() == static_cast<std::size_t>(CollectiveKind::all_slice) + 1);
 
 /// Which piece of the array a device has under `dims`.
@@ -91,9 +92,12 @@ std::shared_ptr<const CollectiveWork> work_of(const CollectiveShape& shape,
   return make_collective(shape);
 }
 
-/// Whose operand each member receives, of a permute without a window.
+/// Whose operand each member receives, of a broadcast and of a permute without a window.
 std::vector<int> sources_in(const Mesh& mesh, const Collective& collective,
                             const std::vector<std::int64_t>& group) {
+  if (collective.kind == CollectiveKind::collective_broadcast) {
+    return std::vector<int>(group.size(), collective.source);
+  }
   if (collective.kind != CollectiveKind::collective_permute || collective.window) return {};
   if (!collective.senders.empty()) return collective.senders;
   return sources(mesh, collective, group);

@@ -78,6 +78,8 @@ constexpr LayerKind own_kinds[] = {
     {"all_to_all", 1, 1, any_op | key_axes, true, lower_collective,
      "a part of each device for each"},
     {"ppermute", 1, 1, any_op | key_axes, true, lower_collective, "the value of another device"},
+    {"pbroadcast", 1, 1, any_op | key_axes, true, lower_collective,
+     "the value of one device for all along mesh axes"},
     {"axis_index", 0, 0, key_name | key_axes, true, lower_collective,
      "the number of the device along a mesh axis"},
     {"reshape", 1, 1, any_op, true, lower_reshape, "the same elements in another shape"},

@@ -35,6 +35,7 @@ enum class ManualKind {
   psum_scatter,
   all_to_all,
   ppermute,
+  pbroadcast,
   axis_index,
 };
 
@@ -45,7 +46,7 @@ struct ManualCollective {
   ValueId result = ValueId::none;
   std::vector<int> axes;   ///< positions in ManualBody::axes, in order
   std::int64_t dim = 0;    ///< gathered, scattered; all_to_all: split
-  std::int64_t other = 0;  ///< all_to_all: concatenated
+  std::int64_t other = 0;  ///< all_to_all: concatenated; pbroadcast: whose value all get
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs{};  ///< ppermute: source and target
   NodeOrigin origin{};
   RegionId region = id_at<RegionId>(0);  ///< of the region's graph: its body, or that of a loop

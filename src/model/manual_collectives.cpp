@@ -45,7 +45,7 @@ void ManualReplay::play(const ManualCollective& collective) {
     ManualKind kind;
     Form form;
   };
-  static constexpr std::array<Row, 9> forms = {{
+  static constexpr std::array<Row, 10> forms = {{
       {ManualKind::psum, &ManualReplay::summed},
       {ManualKind::pmean, &ManualReplay::mean},
       {ManualKind::pmax, &ManualReplay::largest},
@@ -54,6 +54,7 @@ void ManualReplay::play(const ManualCollective& collective) {
       {ManualKind::psum_scatter, &ManualReplay::scattered},
       {ManualKind::all_to_all, &ManualReplay::exchanged},
       {ManualKind::ppermute, &ManualReplay::permuted},
+      {ManualKind::pbroadcast, &ManualReplay::broadcast},
       {ManualKind::axis_index, &ManualReplay::index},
   }};
   lowering_.builder.origin.name = collective.origin.name;
@@ -205,6 +206,35 @@ StackedValue ManualReplay::permuted(const ManualCollective& collective) {
                      Attributes{{"dim", positions_among(value.axes, collective.axes).front()},
                                 {"source", source}});
   return {placed(sent, value.axes), value.axes, value.varying};
+}
+
+/// The source's place in each of the leading dims.
+StackedValue ManualReplay::broadcast(const ManualCollective& collective) {
+  const StackedValue& value = stacked(collective.operand);
+  const AxisList left = lacking(value.axes, collective.axes);
+  DimOrder start(lowering_.type(value.value).shape.size(), 0);
+  DimOrder limit = lowering_.type(value.value).shape;
+  std::int64_t number = collective.other;
+  for (auto axis = collective.axes.rbegin(); axis != collective.axes.rend(); ++axis) {
+    const std::int64_t size = body_.axes[static_cast<std::size_t>(*axis)].size;
+    const std::int64_t place = number % size;
+    number /= size;
+    const auto dim = static_cast<std::size_t>(positions_among(value.axes, {*axis}).front());
+    if (dim == value.axes.size()) continue;  // all along this axis have the same
+    start[dim] = place;
+    limit[dim] = place + 1;
+  }
+  // JAX takes it for different on each device, though it is the same.
+  StackedValue result{value.value, left, sorted_union(value.varying, collective.axes)};
+  if (left.size() == value.axes.size()) return result;
+  const ValueId piece = lowering_.emit(
+      Op::slice, {value.value},
+      Attributes{{"start", start}, {"limit", limit}, {"stride", DimOrder(start.size(), 1)}});
+  Shape whole = sizes(left);
+  const Shape& inner = local(collective.operand).shape;
+  whole.insert(whole.end(), inner.begin(), inner.end());
+  result.value = placed(shaped(piece, std::move(whole)), left, {}, true);
+  return result;
 }
 
 StackedValue ManualReplay::index(const ManualCollective& collective) {

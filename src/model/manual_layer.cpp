@@ -263,7 +263,7 @@ struct CollectiveWord {
   ManualKind kind;
   bool takes_several;
 };
-constexpr std::array<CollectiveWord, 9> collective_words = {{
+constexpr std::array<CollectiveWord, 10> collective_words = {{
     {"psum", ManualKind::psum, true},
     {"pmean", ManualKind::pmean, true},
     {"pmax", ManualKind::pmax, true},
@@ -272,6 +272,7 @@ constexpr std::array<CollectiveWord, 9> collective_words = {{
     {"psum_scatter", ManualKind::psum_scatter, true},
     {"all_to_all", ManualKind::all_to_all, false},
     {"ppermute", ManualKind::ppermute, false},
+    {"pbroadcast", ManualKind::pbroadcast, true},
     {"axis_index", ManualKind::axis_index, false},
 }};
 
@@ -358,6 +359,7 @@ class CollectiveLayer {
   /// The dims it works on, and the result's shape.
   bool shape(TensorType& type) {
     if (word_.kind == ManualKind::ppermute) return read_pairs();
+    if (word_.kind == ManualKind::pbroadcast) return read_source();
     const bool is_gather = word_.kind == ManualKind::all_gather;
     const bool is_scatter = word_.kind == ManualKind::psum_scatter;
     if (is_gather || is_scatter) {
@@ -377,6 +379,15 @@ class CollectiveLayer {
       type.shape[static_cast<std::size_t>(*joined)] *= parts();
     }
     return true;
+  }
+
+  bool read_source() {
+    collective_.other = op_.whole("source", 0);
+    if (collective_.other >= 0 && collective_.other < parts()) return true;
+    return refuse("bad-source",
+                  "pbroadcast has no device " + std::to_string(collective_.other) + " among " +
+                      std::to_string(parts()),
+                  "they are counted from 0 along its axes, the first axis major");
   }
 
   bool read_pairs() {

@@ -50,6 +50,7 @@ class ManualReplay {
   StackedValue scattered(const ManualCollective& collective);
   StackedValue exchanged(const ManualCollective& collective);
   StackedValue permuted(const ManualCollective& collective);
+  StackedValue broadcast(const ManualCollective& collective);
   StackedValue index(const ManualCollective& collective);
 
   /// The value with a leading dim for each of these axes, which hold those it has.

@@ -49,8 +49,8 @@ constexpr OutputKey function_keys[] = {
     {"collectives[].number", "integer", "of the first it stands for, from 1"},
     {"collectives[].instructions", "integer", "how many it stands for: those of equal blocks"},
     {"collectives[].kind", "string",
-     "all_reduce, all_gather, reduce_scatter, all_to_all or "
-     "collective_permute"},
+     "all_reduce, all_gather, reduce_scatter, all_to_all, "
+     "collective_permute or collective_broadcast"},
     {"collectives[].mesh_axes", "string", "axes it runs over, joined by commas"},
     {"collectives[].group_size", "integer", "devices in one group"},
     {"collectives[].count_per_step", "integer",

@@ -333,9 +333,9 @@ std::vector<LiveRow> live_rows(const Program& program) {
 }
 
 std::string_view name_of(CollectiveKind kind) {
-  constexpr std::array<std::string_view, 6> names = {"all_reduce",         "all_gather",
-                                                     "reduce_scatter",     "all_to_all",
-                                                     "collective_permute", "all_slice"};
+  constexpr std::array<std::string_view, 7> names = {
+      "all_reduce",         "all_gather",           "reduce_scatter", "all_to_all",
+      "collective_permute", "collective_broadcast", "all_slice"};
   return names[static_cast<std::size_t>(kind)];
 }
 

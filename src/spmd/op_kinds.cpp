@@ -23,6 +23,12 @@ OpTensors declared_tensors(const Graph& graph, const ValueKinds& values, const N
 
 }  // namespace
 
+const FactorRule& OpKind::rule_of(const OpWay& way) const {
+  const auto of_way = std::find_if(forms.begin(), forms.end(),
+                                   [&](const KindForm& one) { return one.form == way.form; });
+  return of_way == forms.end() ? plain_rule : of_way->rule;
+}
+
 OpKindTable::OpKindTable(const Mesh& mesh) {
   scratch.mesh = mesh;
   scratch.bodies.emplace_back();
@@ -63,22 +69,23 @@ std::unique_ptr<KnownOpKind> OpKinds::make(const Node& node) {
   OpKind& facts = made->facts;
   facts.rule = rule_of(graph_, node);
   facts.plain_rule = rule_of_parts(facts.rule);
-  facts.form = parts_form(node.op);
+  for (const PartsForm* form : parts_forms(node.op)) {
+    facts.forms.push_back({form, form->rule(facts.rule, node)});
+  }
   facts.tensors = declared_tensors(graph_, values_, node);
   facts.plain = plain_way(node, facts);
-  if (facts.form == nullptr) return made;
-  facts.in_form = facts.form->rule(facts.rule, node);
-  CommonFactors common =
-      choose_common_factors(*facts.in_form, facts.tensors.shapes, facts.tensors.axes,
-                            table_.scratch.mesh);
+  if (facts.forms.empty()) return made;
+  const KindForm& first = facts.forms.front();
+  CommonFactors common = choose_common_factors(first.rule, facts.tensors.shapes, facts.tensors.axes,
+                                               table_.scratch.mesh);
   if (common.tensors != facts.plain->common.tensors)
-    facts.parts = in_parts(node, facts, std::move(common));
+    facts.parts = in_parts(node, facts.rule, *first.form, std::move(common));
   return made;
 }
 
 Way OpKinds::plain_way(const Node& node, const OpKind& kind) const {
   OpWay way{choose_common_factors(kind.plain_rule, kind.tensors.shapes, kind.tensors.axes,
-                                 table_.scratch.mesh)};
+                                  table_.scratch.mesh)};
   if (def(node.op).local_form == nullptr) return make_way(std::move(way), graph_, node, kind.rule);
   std::vector<TensorType> types = types_of(graph_, node.operands);
   const std::vector<TensorType> results = types_of(graph_, node.results);
@@ -93,13 +100,14 @@ Way OpKinds::plain_way(const Node& node, const OpKind& kind) const {
 }
 
 /// Nothing where the form does not fit these axes.
-Way OpKinds::in_parts(const Node& node, const OpKind& kind, CommonFactors common) {
+Way OpKinds::in_parts(const Node& node, const FactorRule& rule, const PartsForm& form,
+                      CommonFactors common) {
   OpWay way{std::move(common)};
   const PartsSite site = parts_site(graph_, node, way.common);
-  if (!fits(*kind.form, site)) return nullptr;
-  way.form = kind.form;
-  way.exchanged = exchanged_bytes(table_.scratch, 0, *kind.form, site);
-  return make_way(std::move(way), graph_, node, kind.rule);
+  if (!fits(form, site)) return nullptr;
+  way.form = &form;
+  way.exchanged = exchanged_bytes(table_.scratch, 0, form, site);
+  return make_way(std::move(way), graph_, node, rule);
 }
 
 std::vector<Way> OpKinds::find_candidates(const Node& node, const OpKind& kind) {
@@ -107,14 +115,16 @@ std::vector<Way> OpKinds::find_candidates(const Node& node, const OpKind& kind) 
   std::vector<Way> ways;
   for (CommonFactors& common : candidate_factors(kind.plain_rule, all.shapes, all.axes))
     ways.push_back(make_way({std::move(common)}, graph_, node, kind.rule));
-  if (kind.form == nullptr) return ways;
   const std::size_t plain = ways.size();
-  for (CommonFactors& common : candidate_factors(*kind.in_form, all.shapes, all.axes)) {
-    const bool is_plain =
-        std::any_of(ways.begin(), ways.begin() + static_cast<std::ptrdiff_t>(plain),
-                    [&](const Way& way) { return way->common.tensors == common.tensors; });
-    if (is_plain) continue;
-    if (Way way = in_parts(node, kind, std::move(common))) ways.push_back(std::move(way));
+  for (const KindForm& one : kind.forms) {
+    for (CommonFactors& common : candidate_factors(one.rule, all.shapes, all.axes)) {
+      const bool is_plain =
+          std::any_of(ways.begin(), ways.begin() + static_cast<std::ptrdiff_t>(plain),
+                      [&](const Way& way) { return way->common.tensors == common.tensors; });
+      if (is_plain) continue;
+      Way way = in_parts(node, kind.rule, *one.form, std::move(common));
+      if (way != nullptr) ways.push_back(std::move(way));
+    }
   }
   return ways;
 }

@@ -18,16 +18,21 @@ struct OpTensors {
   std::vector<AxesPerDim> axes;
 };
 
-struct OpKind {
-  FactorRule rule;                    ///< the op's own
-  FactorRule plain_rule;              ///< of ways without a form: what must be whole has no axes
-  const PartsForm* form = nullptr;    ///< where the op has one
-  std::optional<FactorRule> in_form;  ///< the rule of ways with that form
-  OpTensors tensors;                  ///< as they are declared
-  Way plain;                          ///< on the axes on which Shardy settles
-  Way parts;                          ///< the same in parts; nullptr: impossible, or no other
+/// A form in parts, and the rule of the ways that are in it.
+struct KindForm {
+  const PartsForm* form = nullptr;
+  FactorRule rule;
+};
 
-  const FactorRule& rule_of(const OpWay& way) const { return way.form ? *in_form : plain_rule; }
+struct OpKind {
+  FactorRule rule;        ///< the op's own
+  FactorRule plain_rule;  ///< of ways without a form: what must be whole has no axes
+  std::vector<KindForm> forms;
+  OpTensors tensors;  ///< as they are declared
+  Way plain;          ///< on the axes on which Shardy settles
+  Way parts;          ///< the same in the first form; nullptr: impossible, or no other
+
+  const FactorRule& rule_of(const OpWay& way) const;
 };
 
 /// One kind, and what is found out when somebody asks.
@@ -62,7 +67,8 @@ class OpKinds {
   KnownOpKind& kind(NodeId id);
   std::unique_ptr<KnownOpKind> make(const Node& node);
   Way plain_way(const Node& node, const OpKind& kind) const;
-  Way in_parts(const Node& node, const OpKind& kind, CommonFactors common);
+  Way in_parts(const Node& node, const FactorRule& rule, const PartsForm& form,
+               CommonFactors common);
   std::vector<Way> find_candidates(const Node& node, const OpKind& kind);
 
   const Graph& graph_;

@@ -66,6 +66,14 @@ BufferId PartsBuilder::all_slice(BufferId operand, const Axes& axes, int dim) {
   return collective(std::move(made), operand, std::move(result));
 }
 
+BufferId PartsBuilder::broadcast(BufferId operand, const Axes& axes, std::int64_t source) {
+  Collective made;
+  made.kind = CollectiveKind::collective_broadcast;
+  made.axes = axes;
+  made.source = static_cast<int>(source);
+  return collective(std::move(made), operand, type(operand));
+}
+
 BufferId PartsBuilder::fetch(BufferId operand, const Axes& axes, int dim,
                              const PartWindow& window) {
   TensorType result = type(operand);

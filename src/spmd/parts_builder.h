@@ -26,6 +26,8 @@ class PartsBuilder {
   BufferId all_reduce(BufferId operand, const Axes& axes, Reduction reduction);
   BufferId all_gather(BufferId operand, const Axes& axes, int dim);
   BufferId all_slice(BufferId operand, const Axes& axes, int dim);
+  /// What the device with this number among those along `axes` has.
+  BufferId broadcast(BufferId operand, const Axes& axes, std::int64_t source);
   /// The window of the device's part along `dim`, which is split over `axes`.
   BufferId fetch(BufferId operand, const Axes& axes, int dim, const PartWindow& window);
 

@@ -1,6 +1,5 @@
 #include "spmd/parts_form.h"
 
-#include <algorithm>
 #include <array>
 
 namespace shard::spmd {
@@ -18,14 +17,14 @@ TensorType PartsSite::local_result(std::size_t result) const {
   return part_type(results[result], common.tensors[operands.size() + result]);
 }
 
-const PartsForm* parts_form(Op op) {
-  for (const std::span<const PartsForm> table :
-       {move_forms(), window_forms(), line_forms(), sort_forms()}) {
-    const auto found = std::find_if(table.begin(), table.end(),
-                                    [&](const PartsForm& form) { return form.op == op; });
-    if (found != table.end()) return &*found;
+std::vector<const PartsForm*> parts_forms(Op op) {
+  std::vector<const PartsForm*> forms;
+  for (const std::span<const PartsForm> table : {move_forms(), window_forms(), line_forms(), sort_forms()}) {
+    for (const PartsForm& form : table) {
+      if (form.op == op) forms.push_back(&form);
+    }
   }
-  return nullptr;
+  return forms;
 }
 
 bool fits(const PartsForm& form, const PartsSite& site) {

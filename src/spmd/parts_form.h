@@ -9,6 +9,7 @@
 //               part goes round
 //   sorts       another dim is split meanwhile, or sorted parts are merged
 //   lookups     dynamic_slice: each device gives what it has of the slice, and zeros; a sum
+//   pieces      slice that one device has whole: a broadcast
 //
 // Whether it sends less than making the dims whole is for the caller to find out.
 
@@ -51,8 +52,8 @@ struct PartsForm {
       false;  ///< the op says what is sent: where the form fits, nothing else is weighed
 };
 
-/// nullptr for an op without such a form.
-const PartsForm* parts_form(Op op);
+/// In the order in which they are tried; none for most ops.
+std::vector<const PartsForm*> parts_forms(Op op);
 
 /// The axes divide every dim, and the form can do it.
 bool fits(const PartsForm& form, const PartsSite& site);

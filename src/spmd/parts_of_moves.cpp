@@ -57,6 +57,62 @@ std::vector<BufferId> emit_slice(PartsBuilder& build, const PartsSite& site,
 
 bool slice_fits(const PartsSite& site) { return element_count(site.results[0].shape) > 0; }
 
+/// Dims that are cut: any split of the array, none of the slice.
+FactorRule piece_rule(FactorRule rule, const Node&) {
+  for (std::size_t dim = 0; dim < rule.operands[0].size(); ++dim) {
+    const auto own = static_cast<std::size_t>(rule.operands[0][dim].front());
+    if (rule.factors[own].kind == FactorKind::pass_through) continue;
+    rule.factors[own].kind = FactorKind::pass_through;
+    rule.factors[own].needs_neighbours = false;
+    rule.results[0][dim] = {static_cast<int>(rule.factors.size())};
+    rule.factors.push_back({rule.factors[own].size, FactorKind::need_replication, true, false});
+  }
+  return rule;
+}
+
+/// The part that one device has of what a slice takes.
+struct SlicePiece {
+  Axes axes;                ///< of the dims that are cut
+  std::int64_t source = 0;  ///< the number, along them, of the device that has all; -1: none has
+  Numbers start, limit, stride;
+
+  explicit SlicePiece(const PartsSite& site)
+      : start(site.attributes().integers("start")),
+        limit(site.attributes().integers("limit")),
+        stride(site.attributes().integers("stride")) {
+    for (std::size_t dim = 0; dim < start.size(); ++dim) {
+      const Axes& split = site.operand_axes(0, static_cast<std::int64_t>(dim));
+      const std::int64_t parts = product(split), part = whole_size(site.operands[0], dim) / parts;
+      if (whole_size(site.operands[0], dim) == whole_size(site.results[0], dim)) {
+        limit[dim] = part;
+        continue;
+      }
+      axes.insert(axes.end(), split.begin(), split.end());
+      const std::int64_t owner = start[dim] / part;
+      const bool has_all = (limit[dim] - 1) / part == owner;
+      source = has_all && source >= 0 ? source * parts + owner : -1;
+      start[dim] -= owner * part;
+      limit[dim] -= owner * part;
+    }
+  }
+};
+
+bool piece_fits(const PartsSite& site) {
+  if (element_count(site.results[0].shape) == 0) return false;
+  const SlicePiece piece(site);
+  return !piece.axes.empty() && piece.source >= 0;
+}
+
+/// Everybody cuts what the owner cuts, of its own part.
+std::vector<BufferId> emit_piece(PartsBuilder& build, const PartsSite& site,
+                                 const std::vector<BufferId>& operands) {
+  const SlicePiece piece(site);
+  const BufferId cut =
+      build.emit(Op::slice, {operands[0]},
+                 {{"start", piece.start}, {"limit", piece.limit}, {"stride", piece.stride}});
+  return {build.broadcast(cut, piece.axes, piece.source)};
+}
+
 /// One dim of a pad: where the elements of the padded array come from.
 struct PaddedDim {
   std::int64_t low = 0, high = 0, step = 1;
@@ -264,8 +320,9 @@ std::vector<BufferId> emit_dynamic_slice(PartsBuilder& build, const PartsSite& s
   return {x};
 }
 
-constexpr std::array<PartsForm, 6> forms_of_moves = {{
+constexpr std::array<PartsForm, 7> forms_of_moves = {{
     {Op::slice, movable_rule, slice_fits, emit_slice},
+    {Op::slice, piece_rule, piece_fits, emit_piece},
     {Op::pad, movable_rule, pad_fits, emit_pad},
     {Op::concatenate, movable_rule, nullptr, emit_concatenate},
     {Op::reverse, movable_rule, nullptr, emit_reverse},

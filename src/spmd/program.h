@@ -61,6 +61,7 @@ enum class CollectiveKind {
   reduce_scatter,
   all_to_all,
   collective_permute,
+  collective_broadcast,
   all_slice
 };
 
@@ -91,6 +92,7 @@ struct Collective {
   std::optional<PartWindow> window;  ///< collective_permute instead: fetched along `dim`
   std::vector<int> senders;  ///< collective_permute instead: by member of a group the one whose
                              ///< operand it gets, -1: zeros; each sends at most once
+  int source = -1;           ///< collective_broadcast: the member whose operand all get
   Bytes payload;  ///< local operand bytes (all_gather: local result bytes; window, senders: the
                   ///< wire's)
   Bytes wire;     ///< bytes a device sends with the optimal (ring) algorithm; window, senders:

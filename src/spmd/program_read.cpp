@@ -389,6 +389,7 @@ class ProgramReader {
     if (in_.take("to")) collective.to = dims();
     if (in_.take("window")) collective.window = window();
     if (in_.take("senders")) collective.senders = numbers_in_parentheses();
+    if (in_.take("source")) collective.source = small();
     in_.expect("payload");
     collective.payload = bytes();
     in_.expect("wire");

@@ -190,6 +190,7 @@ class ProgramWriter {
                           collective.window->step, collective.window->size);
     }
     if (!collective.senders.empty()) text += " senders " + numbers_text(collective.senders);
+    if (collective.source >= 0) text += fmt::format(" source {}", collective.source);
     text += fmt::format(" payload {} wire {}", collective.payload.count(), collective.wire.count());
     const CollectiveReason& why = collective.why;
     text += fmt::format(" because {} {}", name(why.kind), name(why.phase));

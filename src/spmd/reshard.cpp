@@ -41,9 +41,10 @@ class StepWriter {
         return permute(step);
       case CollectiveKind::all_reduce:
       case CollectiveKind::reduce_scatter:
+      case CollectiveKind::collective_broadcast:
         break;
     }
-    SHARD_CHECK(false, "a reshard has no reduction");
+    SHARD_CHECK(false, "a reshard has neither a reduction nor a source");
   }
 
   std::vector<ReshardStep> take() { return std::move(steps_); }

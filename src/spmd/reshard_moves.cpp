@@ -205,6 +205,8 @@ Layout LayoutMoves::forward(const Layout& layout, const LayoutMove& move,
       return reduced(layout, move, kinds_after);
     case CollectiveKind::collective_permute:
       return with_pieces(kinds_after, layout);
+    case CollectiveKind::collective_broadcast:
+      break;
   }
   SHARD_CHECK(false, "every move can be made");
 }
@@ -221,6 +223,7 @@ Layout LayoutMoves::backward(const Layout& layout, const LayoutMove& move,
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::all_reduce:
     case CollectiveKind::collective_permute:
+    case CollectiveKind::collective_broadcast:
       break;
   }
   SHARD_CHECK(false, "sums are reduced before the last permute");

@@ -153,6 +153,8 @@ class TypeCheck {
       return wrong(reduces ? "it has no reduction" : "it has a reduction but reduces nothing");
     const TensorType& before = type(instruction.operands.front());
     const std::optional<TensorType> after = result_type(collective, before);
+    if (!after && collective.kind == CollectiveKind::collective_broadcast)
+      return wrong(fmt::format("its source is none of {} devices", product(collective.axes)));
     if (!after)
       return wrong(fmt::format("its dims do not fit {} and groups of {}", to_string(before),
                                product(collective.axes)));
@@ -222,6 +224,9 @@ class TypeCheck {
         if (!collective.senders.empty() ? !sends(collective, n)
                                         : !permutes(collective, before.rank()))
           return std::nullopt;
+        return after;
+      case CollectiveKind::collective_broadcast:
+        if (collective.source < 0 || collective.source >= n) return std::nullopt;
         return after;
     }
     return std::nullopt;

@@ -15,6 +15,7 @@ Bytes wire_bytes(CollectiveKind kind, Bytes operand, std::int64_t group_size) {
     case CollectiveKind::all_to_all:
       return Bytes((n - 1) * bytes / n);
     case CollectiveKind::collective_permute:
+    case CollectiveKind::collective_broadcast:
       return operand;
     case CollectiveKind::all_slice:
       return Bytes(0);

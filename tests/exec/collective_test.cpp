@@ -189,6 +189,17 @@ TEST_CASE("collective_permute gives each member its source's operand") {
   CHECK(run_collective(shape, operands) == Arrays{operands[2], operands[0], operands[0]});
 }
 
+TEST_CASE("collective_broadcast gives all what one member has") {
+  const TensorType type{DType::bf16, {5, 50'000}};
+  const Arrays operands = random_operands(type, 3);
+  for (const int source : {0, 2}) {
+    CollectiveShape shape = shape_of(CollectiveKind::collective_broadcast, type, type, 3);
+    shape.source = {source, source, source};
+    const HostTensor& sent = operands[static_cast<std::size_t>(source)];
+    CHECK(run_collective(shape, operands) == Arrays{sent, sent, sent});
+  }
+}
+
 TEST_CASE("a window gives each member its part of the whole and zeros beyond its ends") {
   const TensorType part{DType::f32, {2, 3}}, window{DType::f32, {2, 5}};
   CollectiveShape shape = shape_of(CollectiveKind::collective_permute, part, window, 3, 1);
@@ -312,5 +323,6 @@ TEST_CASE("wire bytes are those of the ring algorithms") {
   CHECK(wire_of(CollectiveKind::reduce_scatter, Bytes(400), 4) == Bytes(300));
   CHECK(wire_of(CollectiveKind::all_to_all, Bytes(400), 4) == Bytes(300));
   CHECK(wire_of(CollectiveKind::collective_permute, Bytes(400), 4) == Bytes(400));
+  CHECK(wire_of(CollectiveKind::collective_broadcast, Bytes(400), 4) == Bytes(400));
   CHECK(wire_of(CollectiveKind::all_reduce, Bytes(400), 1) == Bytes(0));
 }

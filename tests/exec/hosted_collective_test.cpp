@@ -217,6 +217,20 @@ TEST_CASE("hosts permute pieces and windows") {
   check_equal(fetch, {{0}, {1}, {2}, {3}});
 }
 
+TEST_CASE("hosts send on what one of them has") {
+  for (const MembersByHost& hosts : groupings) {
+    const int members = members_of(hosts);
+    for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{100'003}}) {
+      for (const int source : {0, members - 1}) {
+        const TensorType type{DType::bf16, {elements}};
+        check_equal({CollectiveKind::collective_broadcast, Reduction::none, -1, -1, type, type,
+                     members, std::vector<int>(static_cast<std::size_t>(members), source)},
+                    hosts, true);
+      }
+    }
+  }
+}
+
 TEST_CASE("a host has for crossings what goes to others and comes from them and gives it back") {
   const TensorType type{DType::bf16, {1000}};
   BlockPool pool;

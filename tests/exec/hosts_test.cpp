@@ -156,6 +156,10 @@ Program all_kinds() {
   permute.to = sharding_of({{y, x}, {}}).dims;
   const BufferId permuted = maker.collective(permute, scattered, {DType::f32, {2, 800}});
   maker.output("permuted", permuted, {DType::f32, {16, 800}}, sharding_of({{y, x}, {}}));
+  Collective broadcast = moving(CollectiveKind::collective_broadcast, {y, x}, -1);
+  broadcast.source = 5;
+  const BufferId sent = maker.collective(broadcast, permuted, {DType::f32, {2, 800}});
+  maker.output("sent", sent, {DType::f32, {2, 800}}, sharding_of({{}, {}}));
   return maker.program;
 }
 

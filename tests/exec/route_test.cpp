@@ -135,6 +135,13 @@ Ran gather_or_scatter(CollectiveAlgorithm algorithm, CollectiveKind kind, int me
                     hosts_of(members, on_each));
 }
 
+CollectiveShape broadcast_of(const TensorType& type, int members, int source) {
+  CollectiveShape shape{
+      CollectiveKind::collective_broadcast, Reduction::none, -1, -1, type, type, members, {}};
+  shape.source.assign(static_cast<std::size_t>(members), source);
+  return shape;
+}
+
 }  // namespace
 
 TEST_CASE("every algorithm gives integers as the default does for every size of a group") {
@@ -156,6 +163,54 @@ TEST_CASE("every algorithm gives integers as the default does for every size of 
       }
     }
   }
+}
+
+TEST_CASE("every algorithm sends what one member has to each other member once") {
+  const TensorType type{DType::i16, {30'011}};
+  const std::int64_t bytes = bytes_of(type).count();
+  for (const CollectiveAlgorithm algorithm : routed) {
+    for (const int members : {1, 2, 3, 6, 8, 13}) {
+      for (const int on_each : {1, 3, members}) {
+        for (const int source : {0, members / 2, members - 1}) {
+          CAPTURE(to_string(algorithm));
+          CAPTURE(members);
+          CAPTURE(on_each);
+          CAPTURE(source);
+          const CollectiveShape shape = broadcast_of(type, members, source);
+          const Arrays operands = random_operands(type, members);
+          const Ran ran = run_routed(algorithm, shape, operands, hosts_of(members, on_each));
+          CHECK(ran.results == Arrays(operands.size(), operands[static_cast<std::size_t>(source)]));
+          CHECK(ran.elements == members * element_count(type.shape));
+          CHECK(ran.all().messages == members - 1);
+          CHECK(ran.all().bytes == (members - 1) * bytes);
+          std::map<int, int> received;
+          for (const auto& [link, tally] : ran.links) ++received[link.second];
+          CHECK(received.count(source) == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a broadcast goes round a ring and down a tree and once to each host") {
+  const TensorType type{DType::f32, {1'000}};
+  const auto sent = [&](CollectiveAlgorithm algorithm, int members, int source, int on_each) {
+    return run_routed(algorithm, broadcast_of(type, members, source),
+                      Arrays(static_cast<std::size_t>(members), zeros(type)),
+                      hosts_of(members, on_each));
+  };
+  const Ran ring = sent(CollectiveAlgorithm::ring, 5, 3, 1);
+  for (int m = 0; m < 5; ++m) {
+    CHECK(Bytes(ring.sent_by(m).bytes) ==
+          (m == 2 ? Bytes(0) : wire_of(CollectiveKind::collective_broadcast, Bytes(4000), 5)));
+  }
+  CHECK(sent(CollectiveAlgorithm::tree, 8, 5, 1).sent_by(5).messages == 3);
+  CHECK(sent(CollectiveAlgorithm::halving, 8, 5, 1).sent_by(5).messages == 3);
+  const Ran hosts = sent(CollectiveAlgorithm::hierarchical, 12, 7, 4);
+  CHECK(hosts.links.at({7, 3}).messages == 1);
+  CHECK(hosts.links.at({7, 11}).messages == 1);
+  CHECK(hosts.links.at({3, 0}).messages == 1);
+  CHECK(hosts.sent_by(7).messages == 2 + 3);
 }
 
 TEST_CASE("every algorithm is within rounding of the default and the same on all members") {

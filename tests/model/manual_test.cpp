@@ -122,6 +122,9 @@ TEST_CASE("collectives that do not fit are told") {
         "model.yaml:7:16: error: ppermute sources and destinations must be unique: 1 gets twice, "
         "[0, 1] and [1, 1] [bad-pairs]\n"
         "  hint: each device sends at most once and gets at most once\n");
+  CHECK(mistakes_in_region(region("[pbroadcast: {axes: [data, model], source: 8}]")) ==
+        "model.yaml:7:16: error: pbroadcast has no device 8 among 8 [bad-source]\n"
+        "  hint: they are counted from 0 along its axes, the first axis major\n");
 }
 
 TEST_CASE("a typed region has a spec for all inputs or one for each") {

@@ -154,6 +154,36 @@ TEST_CASE("a permutation in a manual region is one collective_permute") {
   }
 }
 
+TEST_CASE("a broadcast in a manual region gives all the part of one device") {
+  check_region("pbroadcast: {axes: model, source: 2}", "\"P(None, model)\"", {rows, columns},
+               [](int row, int column) { return element(row, 2 * width + column % width); });
+  // What is the same on all of them stays so.
+  check_region("psum: model, pbroadcast: {axes: model, source: 3}", "\"P(None, model)\"",
+               {rows, columns}, [](int row, int column) { return sum_at(row, column % width); });
+}
+
+TEST_CASE("a broadcast in a manual region is one collective of one part") {
+  const std::string model =
+      "inputs: {x: \"f32[rows=8, columns=16]\"}\nlayers:\n"
+      "  - manual:\n      in_specs: \"P(data, model)\"\n      out_specs: \"P(data, model)\"\n"
+      "      layers: [pbroadcast: {axes: [model, data], source: 5}]\n";
+  const Planned planned = plan_texts(model, "mesh: {data: 2, model: 4}\nrules: []\n", false);
+  const std::vector<CollectiveCount> counts = count_collectives(planned.program);
+  REQUIRE(counts.size() == 1);
+  CHECK(counts[0].kind == CollectiveKind::collective_broadcast);
+  CHECK(counts[0].payload == Bytes(4 * 4 * 4));
+  CHECK(counts[0].wire == Bytes(4 * 4 * 4));
+  Cluster cluster(planned.program, {});
+  cluster.write_input(0, table({rows, columns}, element));
+  cluster.run();
+  CHECK(differences_from_plan(planned.program, cluster) == std::vector<std::string>{});
+  // Number 5 along model and data is the third of model and the second of data.
+  const HostTensor wanted = table({rows, columns}, [](int row, int column) {
+    return element(4 + row % 4, 2 * width + column % width);
+  });
+  CHECK(compare("output", cluster.read_output(0), wanted, 1e-6).is_ok());
+}
+
 TEST_CASE("a device of a manual region knows its number along an axis") {
   check_region(
       "axis_index: {name: me, axes: model}, convert: {of: me, dtype: f32, name: number}, "

@@ -55,6 +55,8 @@ void add_moves(std::vector<PartsCase>& cases) {
   cases.push_back({"second half", Op::slice, {x}, slice_of(24, 48, 1)});
   cases.push_back({"middle", Op::slice, {x}, slice_of(7, 31, 1)});
   cases.push_back({"every second", Op::slice, {x}, slice_of(1, 48, 2)});
+  cases.push_back({"one row", Op::slice, {x}, slice_of(5, 6, 1)});
+  cases.push_back({"rows of one part", Op::slice, {x}, slice_of(44, 48, 2)});
   cases.push_back({"shift on", Op::pad, {x, f32_of({})}, pad_of(1, -1, 0)});
   cases.push_back({"shift back", Op::pad, {x, f32_of({})}, pad_of(-2, 2, 0)});
   cases.push_back({"grow", Op::pad, {x, f32_of({})}, pad_of(10, 14, 0)});
@@ -317,6 +319,22 @@ TEST_CASE("a permute with senders that are not there or send twice is refused") 
   wrong = right;
   wrong.wire = Bytes(0);
   CHECK(refusal(wrong) == "body 0, instruction 0 (collective_permute): wire 0, expected 16");
+}
+
+TEST_CASE("what one device has of a slice is sent by it alone") {
+  const Split split{{2, 4}, {"y", "x"}};
+  for (const std::int64_t row : {0, 5, 47}) {
+    const PartsCase test{"one row", Op::slice, {f32_of({48, 4})}, slice_of(row, row + 1, 1)};
+    const ShardedGraph sharded = shard_graph(PartsGraph(test, split).take(), {}, split.mesh());
+    const Program program = partition(sharded);
+    const std::vector<Instruction>& list = program.main().instructions;
+    REQUIRE(list.size() == 2);
+    REQUIRE(list[1].collective);
+    CHECK(list[1].collective->kind == CollectiveKind::collective_broadcast);
+    CHECK(list[1].collective->source == row / 6);
+    CHECK(list[1].collective->wire == Bytes(4 * 4));
+    check_outputs(sharded, program, values_of(sharded.graph, test.index_limit));
+  }
 }
 
 TEST_CASE("a window that is not what it costs or has no dim is refused") {

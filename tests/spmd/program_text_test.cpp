@@ -39,6 +39,7 @@ TEST_CASE("every field of a program survives its text") {
   collective.axes = {{1, 1, 2}, {1, 2, 2}};
   collective.dim = 1;
   collective.split_dim = 0;
+  collective.source = 3;
   collective.from = {{{{0, 1, 2}}, false}, {{}, false}};
   collective.to = {{{}, false}, {{{0, 1, 2}}, true}};
   collective.why = {

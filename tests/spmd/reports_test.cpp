@@ -3,6 +3,7 @@
 
 #include "shard/graph_maker.h"
 #include "spmd/partition.h"
+#include "spmd/words.h"
 
 using namespace shard;
 using namespace shard::tests;
@@ -24,11 +25,8 @@ std::string sent(const ShardedGraph& sharded) {
     std::string axes;
     for (const AxisRef& axis : one.axes)
       axes += (axes.empty() ? "" : ",") + to_string(sharded.mesh, axis);
-    constexpr const char* names[] = {"all_reduce", "all_gather",         "reduce_scatter",
-                                     "all_to_all", "collective_permute", "all_slice"};
-    text += std::string(names[static_cast<std::size_t>(one.kind)]) + " over " + axes + ": " +
-            std::to_string(one.count) + " x " + with_commas(one.payload) + " B, wire " +
-            with_commas(one.wire) + " B\n";
+    text += std::string(name(one.kind)) + " over " + axes + ": " + std::to_string(one.count) +
+            " x " + with_commas(one.payload) + " B, wire " + with_commas(one.wire) + " B\n";
   }
   return text;
 }

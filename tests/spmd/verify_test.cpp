@@ -93,6 +93,15 @@ TEST_CASE("a collective fits its kind and states its true bytes") {
              "collective_permute(%2) {model} from [{data}, {}] to [{}, {model}]") ==
         bad("body 0, instruction 1 (collective_permute): its dims do not fit f32[4,32] and groups "
             "of 4"));
+  CHECK(edit("all_reduce(%2) {model} sum payload 512 wire 768",
+             "collective_broadcast(%2) {model} source 3 payload 512 wire 512") ==
+        "error: buffer %3: it is written over %2, which is still wanted [bad-program]\n");
+  for (const char* const source : {"", " source 4"}) {
+    CHECK(
+        edit("all_reduce(%2) {model} sum payload 512 wire 768",
+             "collective_broadcast(%2) {model}" + std::string(source) + " payload 512 wire 512") ==
+        bad("body 0, instruction 1 (collective_broadcast): its source is none of 4 devices"));
+  }
 }
 
 TEST_CASE("a loop has a body of its own with its signature") {
