@@ -11,9 +11,9 @@
 #include "base/check.h"
 #include "base/diagnostic.h"
 #include "exec/arena.h"
+#include "exec/blas.h"
 #include "exec/compile.h"
 #include "exec/cores.h"
-#include "exec/dot_kernel.h"
 #include "exec/element.h"
 #include "exec/gathered_array.h"
 #include "exec/initial.h"
@@ -80,7 +80,7 @@ void check_tags(const ClusterOptions& options, std::int64_t end_tag) {
 
 std::string backend_text(bool is_needed) {
   if (!is_needed) return "none needed";
-  const Blas* blas = blas_for_many_rows();
+  const Blas* blas = system_blas();
   return blas == nullptr ? "built-in" : blas->description();
 }
 

@@ -160,8 +160,8 @@ class Cluster {
   bool is_profiling() const;
 
   /// Who computes products with many rows: `OpenBLAS 0.3.21 pthread, SkylakeX kernels`; `built-in`
-  /// where OpenBLAS of the pthread flavour was not found or is not asked (`blas_for_many_rows`);
-  /// `none needed` when the program has no such product.
+  /// where no OpenBLAS of the pthread flavour was found; `none needed` when the program has no such
+  /// product.
   const std::string& gemm_backend() const;
 
  private:

@@ -8,7 +8,6 @@
 #include "exec/blocked_gemm.h"
 #include "exec/dot_plan.h"
 #include "exec/element.h"
-#include "exec/processor.h"
 
 namespace shard {
 namespace {
@@ -241,7 +240,7 @@ KernelResult make_dot(const KernelSite& site) {
   if (plan.dtype == DType::u32) return plain_kernel<std::uint32_t>(std::move(plan));
   if (plan.dtype == DType::i64) return plain_kernel<std::uint64_t>(std::move(plan));
   if (!computes_in_f32(plan.dtype) && plan.dtype != DType::c64) return describe(site);
-  const Blas* blas = form == GemmForm::many ? blas_for_many_rows() : nullptr;
+  const Blas* blas = form == GemmForm::many ? system_blas() : nullptr;
   if (plan.dtype == DType::c64) {
     return [plan = std::move(plan), form = form, blas](const KernelCall& call) {
       run_c64(plan, form, blas, call);
@@ -250,10 +249,6 @@ KernelResult make_dot(const KernelSite& site) {
   return [plan = std::move(plan), form = form, blas](const KernelCall& call) {
     run_f32(plan, form, blas, call);
   };
-}
-
-const Blas* blas_for_many_rows() {
-  return (instruction_sets() & HWY_AVX3) != 0 ? system_blas() : nullptr;
 }
 
 bool needs_many_rows(const KernelSite& site) {
@@ -279,7 +274,7 @@ std::optional<ProductByRows> product_by_rows(const KernelSite& site) {
 
 void multiply_floats(const GemmSizes& sizes, MatrixView a, MatrixView b, float* c,
                      Scratch& scratch) {
-  multiply_many(sizes, a, b, c, blas_for_many_rows(), scratch);
+  multiply_many(sizes, a, b, c, system_blas(), scratch);
 }
 
 }  // namespace shard
