@@ -54,7 +54,8 @@ constexpr FindingKind kinds[] = {
     {"implicit-reshard", error,
      "a reshard that no constraint, reshard or placement of a result asks for; looked for with "
      "--strict, or when it is given a level",
-     "place the array as the fix says, or ask for the reshard", find_implicit_reshards, false, true},
+     "place the array as the fix says, or ask for the reshard", find_implicit_reshards, false,
+     true},
     {"uneven", warning,
      "a dim that its axes do not divide: with misfit: pad the last pieces are padding; inside a "
      "program JAX pads it, and here it keeps the axes that do",

@@ -59,8 +59,8 @@ const FindingKind* finding_kind(std::string_view id);
 
 /// All findings, what the model's builder and the rules' reader remarked: errors, warnings, notes;
 /// each by cost, then in order of the table. As loud as the rules' `findings` say and then as
-/// `levels` say: see `apply_levels`. With the model's `config` fixes that edit the model are planned
-/// before they are named; without it findings about reshards have none.
+/// `levels` say: see `apply_levels`. With the model's `config` fixes that edit the model are
+/// planned before they are named; without it findings about reshards have none.
 std::vector<Finding> find_all(const Model& model, const ShardedGraph& sharded,
                               const Program& program, const RulesConfig& rules,
                               std::span<const FindingLevelConfig> levels = {},

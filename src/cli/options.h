@@ -67,12 +67,12 @@ struct Options {
   std::string svg;  ///< file; empty: none
   bool ascii = false;
 
-  int workers = 0;         ///< 0: one per core allowed
+  int workers = 0;  ///< 0: one per core allowed
   bool has_thread_per_device = false;
   Backend backend = Backend::threads;
   CollectiveChoice collectives;
   bool has_algorithm = false;  ///< --collectives was given
-  std::int64_t seed = -1;  ///< -1: the model's
+  std::int64_t seed = -1;      ///< -1: the model's
   int runs = 7;
   int steps = 10;
   int check_steps = 1;
@@ -83,8 +83,8 @@ struct Options {
   std::string trace;           ///< file; empty: none
   bool verify_memory = false;
   std::string memory_svg;  ///< file; empty: none
-  bool profile = false;        ///< measure the machine's limits first
-  Seconds timeout{300};        ///< for one instruction on one device; 0: no limit
+  bool profile = false;    ///< measure the machine's limits first
+  Seconds timeout{300};    ///< for one instruction on one device; 0: no limit
 
   // reshard
   std::string dtype = "f32";

@@ -19,8 +19,8 @@ std::optional<int> terminal_width(int fd);
 bool has_utf8_locale();
 
 /// Before anything else: ctrl-C exits with 130 and SIGTERM with 143, at once, whatever the threads
-/// do, and leaves no half-written file; a closed pipe or a file size limit is an error code of `write` instead of a signal; the numbers of closed standard
-/// descriptors are not given to files.
+/// do, and leaves no half-written file; a closed pipe or a file size limit is an error code of
+/// `write` instead of a signal; the numbers of closed standard descriptors are not given to files.
 void prepare_process();
 
 }  // namespace shard

@@ -187,7 +187,7 @@ class Scheduler {
   bool is_recording_ = false;
   std::vector<DeviceTimes> times_;  ///< by device
   Instant run_begin_;
-  bool is_bound_ = false;                  ///< a device stays on its worker
+  bool is_bound_ = false;  ///< a device stays on its worker
 
   std::atomic<int> live_{0};
   std::atomic<bool> is_over_{false};  ///< all done, deadlocked or failed

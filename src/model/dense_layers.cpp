@@ -107,8 +107,8 @@ ValueId lower_dense(Lowering& lowering, LayerCall& call) {
     request.init = layer.bias_init.value_or(InitConfig{"zeros", {}, layer.at});
     request.at = layer.bias ? layer.bias->at : layer.at;
     const ValueId bias = lowering.parameter(std::move(request));
-    value = lowering.emit_binary(Op::add, value,
-                                 in_use(lowering, layer, "bias", bias, product.dtype));
+    value =
+        lowering.emit_binary(Op::add, value, in_use(lowering, layer, "bias", bias, product.dtype));
   }
   lowering.name_value(value, call.path);
   return value;

@@ -392,8 +392,8 @@ class MpiTransport : public Transport {
   Peers peers_;
   int has_ended_ = -1;          ///< the host that was told to have
   struct sigaction before_ {};  ///< what the program does at SIGTERM
-  std::list<Open> open_;   ///< the thread's own
-  std::vector<int> done_;  ///< what MPI says is done
+  std::list<Open> open_;        ///< the thread's own
+  std::vector<int> done_;       ///< what MPI says is done
 
   std::mutex calls_mutex_;  ///< held while something is called; taken before `mutex_`
   std::mutex mutex_;

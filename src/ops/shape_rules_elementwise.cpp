@@ -38,8 +38,7 @@ ShapeResult in_common_shape(Types operands, DType dtype) {
 
 ShapeResult bits_of_numbers(Types operands, bool takes_bool) {
   for (const TensorType& type : operands) {
-    const bool is_refused =
-        is_inexact(type.dtype) || (type.dtype == DType::boolean && !takes_bool);
+    const bool is_refused = is_inexact(type.dtype) || (type.dtype == DType::boolean && !takes_bool);
     if (!is_refused) continue;
     return std::string(takes_bool ? "needs integers or bool" : "needs integers") + ", not " +
            dtype_word(type.dtype);
@@ -120,7 +119,8 @@ ShapeResult bitcast_shape(Types operands, const Attributes& attributes) {
   const auto has_bits_of_its_own = [](DType one) {
     return one != DType::boolean && !info(one).is_complex;
   };
-  if (!has_bits_of_its_own(operands[0].dtype) || !has_bits_of_its_own(*dtype) || info(*dtype).bytes != info(operands[0].dtype).bytes) {
+  if (!has_bits_of_its_own(operands[0].dtype) || !has_bits_of_its_own(*dtype) ||
+      info(*dtype).bytes != info(operands[0].dtype).bytes) {
     return dtype_word(operands[0].dtype) + " is not read as " + dtype_word(*dtype);
   }
   return one_result({*dtype, operands[0].shape});

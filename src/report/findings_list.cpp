@@ -15,7 +15,7 @@ const char* level_of(const FindingKind& kind) {
 
 /// `id  level  help`, what to do below.
 void add_row(Table& table, const FindingKind& kind) {
-  const char* also = kind.is_on_request                        ? " (on request)"
+  const char* also = kind.is_on_request                      ? " (on request)"
                      : kind.find != nullptr && kind.may_stop ? " (or stops planning)"
                                                              : "";
   table.add({std::string(kind.id), std::string(level_of(kind)) + also, std::string(kind.help)});

@@ -24,7 +24,7 @@ struct FunctionRun {
   /// Elements that differ because their update hangs on a gradient within its rounding error; see
   /// exec/compare_step.h.
   std::int64_t undetermined = 0;
-  std::int64_t rounded_otherwise = 0;  ///< the same, on how values of 16 bits are rounded
+  std::int64_t rounded_otherwise = 0;       ///< the same, on how values of 16 bits are rounded
   std::optional<FirstDifference> first;     ///< where results differ: where that begins
   std::string why_not_compared;             ///< a clause, where steps should be and cannot be
   std::string why_no_first;                 ///< a clause, where they differ and nothing is found

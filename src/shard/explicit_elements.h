@@ -27,10 +27,10 @@ ElementType complex_element(const TypingCall& call);
 ElementType real_element(const TypingCall& call);
 ElementType sum_element(const TypingCall& call);  ///< bool is counted, whole numbers have 32 bits
 ElementType running_sum_element(const TypingCall& call);  ///< bool is counted
-ElementType mean_element(const TypingCall& call);     ///< integers become floats
-ElementType named_element(const TypingCall& call);    ///< `dtype`, `new_dtype`, else float32
-ElementType counted_element(const TypingCall& call);  ///< `dtype`, else int32
-ElementType asked_or_same(const TypingCall& call);    ///< `dtype`, else the first operand's
+ElementType mean_element(const TypingCall& call);         ///< integers become floats
+ElementType named_element(const TypingCall& call);        ///< `dtype`, `new_dtype`, else float32
+ElementType counted_element(const TypingCall& call);      ///< `dtype`, else int32
+ElementType asked_or_same(const TypingCall& call);        ///< `dtype`, else the first operand's
 ElementType product_element(const TypingCall& call);  ///< `preferred_element_type`, else promoted
 
 }  // namespace shard::typing

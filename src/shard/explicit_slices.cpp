@@ -84,8 +84,7 @@ ShardedTypes numpy_padded(const TypingCall& call) {
     // What is copied to the edges is sliced off first: a row of every dim, unless it is mirrored
     // also of dims that are not padded.
     if (how != "constant" && !(mirrors && added == 0)) {
-      const ShardedType row =
-          resized(call.mesh, value, with_size(value.shape, dim, 1), "slicing");
+      const ShardedType row = resized(call.mesh, value, with_size(value.shape, dim, 1), "slicing");
       if (how == "edge") {
         type_one(call.mesh, "jnp.repeat", {row},
                  {{"repeats", edges[0]}, {"axis", static_cast<std::int64_t>(dim)}});

@@ -119,8 +119,8 @@ class FlowBuilder {
   int new_slot(int value, const Shape& shape, const Sharding* given);
 
   FlowGraph graph_;
-  std::vector<int> slot_of_;   ///< by value, -1 for none
-  std::vector<int> alias_of_;  ///< by value, -1 for none
+  std::vector<int> slot_of_;      ///< by value, -1 for none
+  std::vector<int> alias_of_;     ///< by value, -1 for none
   std::vector<int> constant_of_;  ///< by value: position in `constants_`, -1 for none
   std::deque<Constant> constants_;
   std::map<std::pair<Shape, std::size_t>, int> edge_rules_;  ///< by shape and sources

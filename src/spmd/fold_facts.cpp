@@ -103,7 +103,8 @@ bool are_alike(const Collective& a, const Collective& b) {
   why.node = b.why.node;
   return a.kind == b.kind && a.axes == b.axes && a.reduction == b.reduction && a.dim == b.dim &&
          a.split_dim == b.split_dim && a.from == b.from && a.to == b.to && a.window == b.window &&
-         a.senders == b.senders && a.source == b.source && a.payload == b.payload && a.wire == b.wire && why == b.why;
+         a.senders == b.senders && a.source == b.source && a.payload == b.payload &&
+         a.wire == b.wire && why == b.why;
 }
 
 /// The same but for the layer they belong to.

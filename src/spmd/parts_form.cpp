@@ -19,7 +19,8 @@ TensorType PartsSite::local_result(std::size_t result) const {
 
 std::vector<const PartsForm*> parts_forms(Op op) {
   std::vector<const PartsForm*> forms;
-  for (const std::span<const PartsForm> table : {move_forms(), window_forms(), line_forms(), sort_forms()}) {
+  for (const std::span<const PartsForm> table :
+       {move_forms(), window_forms(), line_forms(), sort_forms()}) {
     for (const PartsForm& form : table) {
       if (form.op == op) forms.push_back(&form);
     }

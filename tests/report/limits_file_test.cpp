@@ -46,7 +46,8 @@ TEST_CASE("limits belong to a processor and a number of workers") {
 
 TEST_CASE("a file of limits that is no such file is refused with the place") {
   CHECK(refusal_of("[]") ==
-        "limits.json:1:1: error: expected a key `limits` of a machine's limits [bad-limits]" + anew);
+        "limits.json:1:1: error: expected a key `limits` of a machine's limits [bad-limits]" +
+            anew);
   CHECK(refusal_of("{\"limits\": 3}") ==
         "limits.json:1:12: error: expected a list of a machine's limits [bad-limits]" + anew);
   CHECK(refusal_of("{\"limits\": [{\"processor\": \"A\"}]}") ==

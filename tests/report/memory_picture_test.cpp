@@ -21,7 +21,8 @@ PlannedFunction planned(const std::string& scan) {
       "sizes: {batch: 8, embed: 4, hidden: 16}\n"
       "inputs: {x: [batch, embed]}\n"
       "blocks:\n"
-      "  Two: [dense: {features: hidden, use_bias: false}, relu, dense: {features: embed, use_bias: "
+      "  Two: [dense: {features: hidden, use_bias: false}, relu, dense: {features: embed, "
+      "use_bias: "
       "false}]\n"
       "layers:\n"
       "  - repeat: {block: Two, times: 3, scan: " +

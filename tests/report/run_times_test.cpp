@@ -115,7 +115,8 @@ TEST_CASE("load of others and stolen time are told beside the times") {
   const std::string expected =
       "         other processes kept 0.5 cores busy meanwhile: times are worse than they would be "
       "alone\n"
-      "         the host of this virtual machine gave 0.3 cores to others meanwhile: times are worse "
+      "         the host of this virtual machine gave 0.3 cores to others meanwhile: times are "
+      "worse "
       "than they would be alone\n";
   CHECK(text.find(expected) != std::string::npos);
   timing.others_cpu = timing.stolen_cpu = 0.1;
