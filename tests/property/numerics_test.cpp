@@ -39,7 +39,7 @@ std::vector<std::string> leaves() {
   return all;
 }
 
-Planned plan_guide(const std::string& model, int depth) {
+Planned plan_guide(const std::string& model, std::int64_t depth) {
   Overrides overrides;
   overrides.set = {"embed=" + std::to_string(depth), "hidden=" + std::to_string(depth),
                    "train.returns=[state, loss, grads, outputs]"};
@@ -123,19 +123,23 @@ void write_parameters(Cluster& cluster, const Program& program, bool is_scan,
 const std::string mu = "opt_state/0/mu/";
 const std::string nu = "opt_state/0/nu/";
 
+/// The steps of the case whose name all the recorded tensors begin with.
 void score_stored(const std::string& model, bool is_scan,
                   const std::map<std::string, HostTensor>& recorded) {
+  const std::string& first = recorded.begin()->first;
+  const std::string own = first.substr(0, first.find('/'));
   const auto at = [&](const std::string& name) -> const HostTensor& {
-    return recorded.at("depth64/" + name);
+    return recorded.at(own + "/" + name);
   };
-  const Planned planned = plan_guide(model, 64);
+  const std::int64_t depth = at("x").type.shape[1];
+  const Planned planned = plan_guide(model, depth);
   Cluster cluster(planned.program, {});
   std::map<std::string, HostTensor> params;
   for (const std::string& leaf : leaves()) params[leaf] = at("params0/" + leaf);
   write_parameters(cluster, planned.program, is_scan, params);
   zero_optimizer(cluster, planned.program);
   cluster.write_input(input_at(planned.program, "x"), at("x"));
-  Score score("numerics/guide_mlp.safetensors (" + model + " depth64)");
+  Score score("numerics/guide_mlp.safetensors (" + model + " " + own + ")");
   const Results results(cluster, planned.program, is_scan);
   for (int step = 1; step <= 3; ++step) {
     cluster.run();
@@ -143,7 +147,7 @@ void score_stored(const std::string& model, bool is_scan,
     const HostTensor loss = cluster.read_output(output_at(planned.program, "loss"));
     const HostTensor output = cluster.read_output(output_at(planned.program, "y"));
     double sum = 0;
-    for (int i = 0; i < 8 * 64; ++i)
+    for (int i = 0; i < 8 * depth; ++i)
       sum += std::abs(double{at(prefix + "output").data<float>()[i]});
     score.check(
         prefix + "loss",
@@ -196,19 +200,21 @@ void score_sums(Score& score, const std::string& name, const HostTensor& actual,
   score.check(name + " abs_sum", std::abs(sums.abs_sum - scale) / scale, bound);
 }
 
-void score_hashed(const std::string& model, bool is_scan, const nlohmann::json& recorded) {
-  const Planned planned = plan_guide(model, 1024);
+void score_hashed(const std::string& model, bool is_scan, const nlohmann::json& recorded,
+                  std::uint32_t seed) {
+  const auto depth = recorded.at("depth").get<std::int64_t>();
+  const Planned planned = plan_guide(model, depth);
   Cluster cluster(planned.program, {});
-  const float limit = static_cast<float>(std::sqrt(3.0 / 1024));
+  const float limit = static_cast<float>(std::sqrt(3.0 / static_cast<double>(depth)));
   std::map<std::string, HostTensor> params;
   std::uint32_t stream = 0;
   for (const std::string& leaf : leaves())
-    params[leaf] = hashed_uniform({1024, 1024}, stream++, limit);
+    params[leaf] = hashed_uniform({depth, depth}, stream++, limit);
   write_parameters(cluster, planned.program, is_scan, params);
   zero_optimizer(cluster, planned.program);
-  const HostTensor x = hashed_uniform({8, 1024}, 1000, 1);
+  const HostTensor x = hashed_uniform({8, depth}, 1000 + seed, 1);
   cluster.write_input(input_at(planned.program, "x"), x);
-  Score score("numerics/guide_mlp.json (" + model + " depth1024_hashed)");
+  Score score("numerics/guide_mlp.json (" + model + " depth" + std::to_string(depth) + "_hashed)");
   score_sums(score, "x", x, recorded.at("x"), 1e-12);
   for (const std::string& leaf : leaves())
     score_sums(score, "params0/" + leaf, params[leaf], recorded.at("params0").at(leaf), 1e-12);
@@ -252,6 +258,10 @@ TEST_CASE("three adam steps of the guide give the numbers JAX gave") {
   }
   const auto file = read_goldens("numerics/guide_mlp.json");
   if (!file) return;
-  score_hashed("guide_mlp", false, file->at("cases").at("depth1024_hashed"));
-  score_hashed("guide_mlp_scan", true, file->at("cases").at("depth1024_hashed"));
+  const auto seed = file->at("recorded_with").at("seed").get<std::uint32_t>();
+  for (const auto& [name, recorded_case] : file->at("cases").items()) {
+    if (!name.ends_with("_hashed")) continue;
+    score_hashed("guide_mlp", false, recorded_case, seed);
+    score_hashed("guide_mlp_scan", true, recorded_case, seed);
+  }
 }

@@ -96,4 +96,9 @@ std::map<std::string, HostTensor> recorded_tensors(const std::string& file) {
   return tensors;
 }
 
+bool has_case(const std::map<std::string, HostTensor>& recorded, const std::string& name) {
+  const auto first = recorded.lower_bound(name + "/");
+  return first != recorded.end() && first->first.starts_with(name + "/");
+}
+
 }  // namespace shard::tests

@@ -37,5 +37,7 @@ double worst_clear_element(const HostTensor& actual, const HostTensor& expected,
 
 /// The tensors of a recording by name; nothing when the folder of recordings is not there.
 std::map<std::string, HostTensor> recorded_tensors(const std::string& file);
+/// Whether there are tensors `NAME/...`: a recording may have some of the cases only.
+bool has_case(const std::map<std::string, HostTensor>& recorded, const std::string& name);
 
 }  // namespace shard::tests
