@@ -184,7 +184,6 @@ RulesConfig laid_over(RulesConfig lower, RulesConfig upper, RuleMerge merge) {
   lay_policies(lower, upper);
   lower.findings = joined(std::move(lower.findings), std::move(upper.findings));
   lower.rule_sets = joined(std::move(lower.rule_sets), std::move(upper.rule_sets));
-  lower.findings = joined(std::move(lower.findings), std::move(upper.findings));
   lower.remarks = joined(std::move(lower.remarks), std::move(upper.remarks));
   return lower;
 }
