@@ -101,4 +101,9 @@ void reduce_precision(const ReferenceCall& call);
 void bitcast(const ReferenceCall& call);
 void random_bits(const ReferenceCall& call);
 
+// reference_updates.cpp: optimizers
+void sgd_update(const ReferenceCall& call);
+void momentum_update(const ReferenceCall& call);
+void adam_update(const ReferenceCall& call);
+
 }  // namespace shard::reference
