@@ -52,13 +52,7 @@ class AllReduce : public CollectiveWork {
   SegmentWork run(std::int64_t segment, std::span<const MemberPlace> members,
                   std::span<const int> order) const override {
     const std::int64_t begin = cut_.begin(segment), count = cut_.end(segment) - begin;
-    StreamPlaces places;
-    for (const int member : order) {
-      const MemberPlace& place = members[static_cast<std::size_t>(member)];
-      places.in.push_back(place.operand + begin * width_);
-      places.out.push_back(place.result + begin * width_);
-    }
-    reduce_(places, count);
+    reduce_(places_from(members, order, begin * width_), count);
     const std::int64_t n = static_cast<std::int64_t>(members.size());
     return {n * count, 2 * n * count * width_};
   }

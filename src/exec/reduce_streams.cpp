@@ -202,6 +202,17 @@ bool adds_in_f32(DType dtype) {
                       [&](const PlainRow& row) { return row.dtype == dtype; });
 }
 
+StreamPlaces places_from(std::span<const MemberPlace> members, std::span<const int> order,
+                         std::int64_t offset) {
+  StreamPlaces places;
+  for (const int member : order) {
+    const MemberPlace& place = members[static_cast<std::size_t>(member)];
+    places.in.push_back(place.operand + offset);
+    places.out.push_back(place.result + offset);
+  }
+  return places;
+}
+
 StreamReduction stream_reduction(Reduction reduction, DType dtype) {
   const auto row = std::find_if(rows.begin(), rows.end(),
                                 [&](const ReductionRow& r) { return r.reduction == reduction; });

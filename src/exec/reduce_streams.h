@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "base/dtype.h"
+#include "exec/collective.h"
 #include "ops/factors.h"
 
 namespace shard {
@@ -15,6 +17,10 @@ struct StreamPlaces {
   std::vector<const std::byte*> in;  ///< in the order of the reduction
   std::vector<std::byte*> out;       ///< all get the result; may be the places of `in`
 };
+
+/// Operands and results of the members in this order, from `offset` bytes on.
+StreamPlaces places_from(std::span<const MemberPlace> members, std::span<const int> order,
+                         std::int64_t offset);
 
 /// Reduces `count` elements of all inputs.
 using StreamReduction = std::function<void(const StreamPlaces& places, std::int64_t count)>;

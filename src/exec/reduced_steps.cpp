@@ -18,6 +18,16 @@ std::int64_t points_of_segment(const FusedPlan& plan) {
   return segment_points / plan.tile_units * plan.tile_units;
 }
 
+/// Work that needs scratch memory; its own where it is given none.
+class WorkWithScratch : public CollectiveWork {
+ public:
+  SegmentWork run(std::int64_t segment, std::span<const MemberPlace> members,
+                  std::span<const int> order) const final {
+    Scratch scratch;
+    return run_with({scratch, false}, segment, members, order);
+  }
+};
+
 /// Parts of a sum of products, of each member its own, that are made while they are added.
 class SumOfProducts {
  public:
@@ -72,7 +82,7 @@ class SumOfProducts {
   std::size_t first_operand_;
 };
 
-class ReducedSteps : public CollectiveWork {
+class ReducedSteps : public WorkWithScratch {
  public:
   ReducedSteps(const CollectiveShape& shape, FusedPlan plan, std::size_t sum,
                std::optional<ProductByRows> product)
@@ -90,12 +100,6 @@ class ReducedSteps : public CollectiveWork {
   }
 
   std::int64_t segment_count() const override { return (plan_.units + step_ - 1) / step_; }
-
-  SegmentWork run(std::int64_t segment, std::span<const MemberPlace> members,
-                  std::span<const int> order) const override {
-    Scratch scratch;
-    return run_with({scratch, false}, segment, members, order);
-  }
 
   SegmentWork run_with(const SegmentHelp& help, std::int64_t segment,
                        std::span<const MemberPlace> members,
@@ -162,7 +166,7 @@ class ReducedSteps : public CollectiveWork {
 };
 
 /// The same without a loop behind: every member gets the sum.
-class ReducedProduct : public CollectiveWork {
+class ReducedProduct : public WorkWithScratch {
  public:
   ReducedProduct(const CollectiveShape& shape, ProductByRows product)
       : reduce_(stream_reduction(shape.reduction, shape.operand.dtype)),
@@ -174,12 +178,6 @@ class ReducedProduct : public CollectiveWork {
     return (points_ + segment_points - 1) / segment_points;
   }
 
-  SegmentWork run(std::int64_t segment, std::span<const MemberPlace> members,
-                  std::span<const int> order) const override {
-    Scratch scratch;
-    return run_with({scratch, false}, segment, members, order);
-  }
-
   SegmentWork run_with(const SegmentHelp& help, std::int64_t segment,
                        std::span<const MemberPlace> members,
                        std::span<const int> order) const override {
@@ -187,7 +185,7 @@ class ReducedProduct : public CollectiveWork {
     const std::int64_t end = std::min(points_, begin + segment_points), count = end - begin;
     const std::size_t mark = help.scratch.mark();
     if (help.is_observed) {
-      add_operands(begin, count, members, order);
+      reduce_(places_from(members, order, begin * width_), count);
     } else {
       const std::byte* sum = products_.run(help.scratch, begin, end, members, order);
       for (const MemberPlace& member : members) {
@@ -200,17 +198,6 @@ class ReducedProduct : public CollectiveWork {
   }
 
  private:
-  void add_operands(std::int64_t begin, std::int64_t count, std::span<const MemberPlace> members,
-                    std::span<const int> order) const {
-    StreamPlaces places;
-    for (const int member : order) {
-      const MemberPlace& place = members[static_cast<std::size_t>(member)];
-      places.in.push_back(place.operand + begin * width_);
-      places.out.push_back(place.result + begin * width_);
-    }
-    reduce_(places, count);
-  }
-
   StreamReduction reduce_;
   std::int64_t width_;
   std::int64_t points_;
