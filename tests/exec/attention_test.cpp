@@ -11,7 +11,6 @@
 #include "spmd/fuse.h"
 #include "spmd/fused_form.h"
 #include "spmd/partition.h"
-#include "spmd/places.h"
 
 using namespace shard;
 using namespace shard::test;
@@ -58,7 +57,7 @@ class AttentionMaker {
     output("mixed",
            maker_.compute(Op::dot, {narrow_, value_}, dot_attributes({0, 1}, {0, 2}, {4}, {1})));
     if (c_.has_gradient) add_gradient();
-    return finished_program();
+    return finished(std::move(maker_));
   }
 
  private:
@@ -138,17 +137,6 @@ class AttentionMaker {
     output("of_value", turned);
     std::vector<Instruction>& list = maker_.program.bodies[0].instructions;
     for (std::size_t i = forward; i < list.size(); ++i) list[i].phase = Phase::backward;
-  }
-
-  Program finished_program() {
-    Program program = std::move(maker_.program);
-    for (const ProgramInput& one : program.inputs)
-      program.bodies[0].parameters.push_back(one.buffer);
-    for (const ProgramOutput& one : program.outputs)
-      program.bodies[0].results.push_back(one.buffer);
-    spmd::share_places(program);
-    plan_memory(program);
-    return program;
   }
 
   const AttentionCase c_;

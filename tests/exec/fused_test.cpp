@@ -11,8 +11,6 @@
 #include "exec/fused_plan.h"
 #include "program_maker.h"
 #include "spmd/fuse.h"
-#include "spmd/partition.h"
-#include "spmd/places.h"
 #include "spmd/reshard.h"
 
 using namespace shard;
@@ -27,18 +25,6 @@ HostTensor loop_values(const TensorType& type, double step) {
     numbers.push_back(std::sin(static_cast<double>(i) * step) * 3);
   from_doubles(numbers.data(), type.dtype, tensor.bytes.data(), numbers.size());
   return tensor;
-}
-
-/// The program with its ports as the main body's, and its memory planned.
-Program finished(ProgramMaker maker) {
-  Program program = std::move(maker.program);
-  for (const ProgramInput& input : program.inputs)
-    program.bodies[0].parameters.push_back(input.buffer);
-  for (const ProgramOutput& output : program.outputs)
-    program.bodies[0].results.push_back(output.buffer);
-  spmd::share_places(program);
-  plan_memory(program);
-  return program;
 }
 
 Attributes dims_of(std::vector<std::int64_t> list, const Shape& shape = {}) {

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "exec/numbers.h"
+#include "spmd/partition.h"
+#include "spmd/places.h"
 
 namespace shard::test {
 namespace {
@@ -113,6 +115,17 @@ int ProgramMaker::add_body() {
 void ProgramMaker::output(const std::string& path, BufferId buffer, const TensorType& global,
                           const Sharding& sharding, int state_leaf) {
   program.outputs.push_back({buffer, path, Role::output, state_leaf, -1, global, sharding});
+}
+
+Program finished(ProgramMaker maker) {
+  Program program = std::move(maker.program);
+  for (const ProgramInput& input : program.inputs)
+    program.bodies[0].parameters.push_back(input.buffer);
+  for (const ProgramOutput& output : program.outputs)
+    program.bodies[0].results.push_back(output.buffer);
+  spmd::share_places(program);
+  plan_memory(program);
+  return program;
 }
 
 Collective all_reduce(std::vector<AxisRef> axes, Reduction reduction) {

@@ -42,6 +42,9 @@ class ProgramMaker {
   Program program;
 };
 
+/// The program with its ports as the main body's, and its memory planned.
+Program finished(ProgramMaker maker);
+
 Collective all_reduce(std::vector<AxisRef> axes, Reduction reduction = Reduction::sum);
 
 /// y = x W on a mesh data 2 x model 2 with the contracted dim split over `model`:

@@ -227,6 +227,17 @@ void check_outputs(const ShardedGraph& sharded, const Program& program,
 const std::vector<Split> splits = {{{2}, {"x"}},         {{3}, {"x"}},         {{4}, {"x"}},
                                    {{2, 4}, {"x", "y"}}, {{2, 3}, {"y", "x"}}, {{12}, {"x"}}};
 
+/// What `verify` says of the program with another first collective.
+std::string refusal_with(Program program, const Collective& wrong) {
+  program.bodies[0].instructions[0].collective = wrong;
+  try {
+    verify(program);
+  } catch (const Error& error) {
+    return error.diagnostics().front().message;
+  }
+  return "none";
+}
+
 }  // namespace
 
 TEST_CASE("every op along a split dim exchanges less than the dim and gives what it gives whole") {
@@ -295,16 +306,7 @@ TEST_CASE("a permute with senders that are not there or send twice is refused") 
       "ring", Op::ppermute, {f32_of({24, 4})}, {{"dim", std::int64_t{0}}, {"source", source}}};
   const Split split{{24}, {"x"}};
   const Program program = partition(shard_graph(PartsGraph(test, split).take(), {}, split.mesh()));
-  const auto refusal = [&](const Collective& wrong) {
-    Program changed = program;
-    changed.bodies[0].instructions[0].collective = wrong;
-    try {
-      verify(changed);
-    } catch (const Error& error) {
-      return error.diagnostics().front().message;
-    }
-    return std::string("none");
-  };
+  const auto refusal = [&](const Collective& wrong) { return refusal_with(program, wrong); };
   const Collective right = *program.main().instructions[0].collective;
   CHECK(refusal(right) == "none");
   const std::string does_not_fit =
@@ -348,16 +350,7 @@ TEST_CASE("a window that is not what it costs or has no dim is refused") {
   Instruction& fetch = program.bodies[0].instructions[0];
   REQUIRE(fetch.collective->window == PartWindow{-1, 12, 14});
   CHECK(fetch.collective->wire.count() == 2 * 4 * 4);  // a row to either side
-  const auto refusal = [&](const Collective& wrong) {
-    Program changed = program;
-    changed.bodies[0].instructions[0].collective = wrong;
-    try {
-      verify(changed);
-    } catch (const Error& error) {
-      return error.diagnostics().front().message;
-    }
-    return std::string("none");
-  };
+  const auto refusal = [&](const Collective& wrong) { return refusal_with(program, wrong); };
   Collective wrong = *fetch.collective;
   wrong.wire = Bytes(16);
   CHECK(refusal(wrong) == "body 0, instruction 0 (collective_permute): wire 16, expected 32");
