@@ -1,7 +1,10 @@
 #include "shard/explicit_elements.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+
+#include "shard/explicit_accepts.h"
 
 namespace shard::typing {
 namespace {
@@ -31,9 +34,9 @@ ElementType promoted_alike(const ElementType& a, const ElementType& b) {
   const std::int64_t bytes_a = element_bytes(a);
   const std::int64_t bytes_b = element_bytes(b);
   if (bytes_a != bytes_b) return bytes_a < bytes_b ? b : a;
-  // bfloat16 with float16, int8 with uint8: the next type that holds both.
-  return kind_a == NumberKind::floating ? ElementType{"float32", a.is_weak}
-                                        : ElementType{"int" + std::to_string(16 * bytes_a), false};
+  // bfloat16 with float16, int8 with uint8: the next type that holds both, of at most 32 bits.
+  if (kind_a == NumberKind::floating) return {"float32", a.is_weak};
+  return {"int" + std::to_string(std::min<std::int64_t>(16 * bytes_a, 32)), false};
 }
 
 ElementType named(const TypingCall& call, std::string_view key, const ElementType& fallback) {
@@ -42,6 +45,13 @@ ElementType named(const TypingCall& call, std::string_view key, const ElementTyp
 }
 
 }  // namespace
+
+unsigned bit_of(const ElementType& element) {
+  constexpr std::array<unsigned, 4> bits = {truths, signed_whole, floats, complexes};
+  const NumberKind kind = kind_of(element);
+  if (kind == NumberKind::whole && element.name.starts_with("u")) return unsigned_whole;
+  return bits[static_cast<std::size_t>(kind)];
+}
 
 std::int64_t element_bytes(const ElementType& element) {
   if (element.name == "bool") return 1;
@@ -99,9 +109,40 @@ ElementType running_sum_element(const TypingCall& call) {
   return kind_of(element) == NumberKind::boolean ? ElementType{"int32", false} : element;
 }
 
-ElementType mean_element(const TypingCall& call) {
-  const ElementType& element = call.operands[0].element;
-  return kind_of(element) < NumberKind::floating ? ElementType{"float32", false} : element;
+ElementType power_element(const TypingCall& call) {
+  const ElementType element = promoted(call.operands);
+  const bool is_counted = kind_of(call.operands[0].element) == NumberKind::boolean &&
+                          kind_of(element) <= NumberKind::whole &&
+                          (element.is_weak || kind_of(element) == NumberKind::boolean);
+  return is_counted ? ElementType{"int32", false} : element;
+}
+
+ElementType inexact_element(const TypingCall& call) {
+  const ElementType element = promoted(call.operands);
+  return kind_of(element) < NumberKind::floating ? ElementType{"float32", element.is_weak}
+                                                 : element;
+}
+
+ElementType spread_element(const TypingCall& call) {
+  const ElementType element = inexact_element(call);
+  return kind_of(element) == NumberKind::complex_number ? ElementType{"float32", false} : element;
+}
+
+ElementType beside_whole(const TypingCall& call) {
+  return promoted(call.operands[0].element, {"int32", true});
+}
+
+ElementType beside_float(const TypingCall& call) {
+  return promoted(call.operands[0].element, {"float32", true});
+}
+
+ElementType softened_element(const TypingCall& call) {
+  return kind_of(call.operands[0].element) == NumberKind::boolean ? ElementType{"float32", true}
+                                                                  : inexact_element(call);
+}
+
+ElementType grouped_element(const TypingCall& call) {
+  return promoted(std::span(call.operands).first(2));
 }
 
 ElementType named_element(const TypingCall& call) {

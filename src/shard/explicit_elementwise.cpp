@@ -134,21 +134,6 @@ TypeEntry unreduced_of_product(const TypingCall& call) {
   return one.unreduced;
 }
 
-/// Functions of `lax` do not promote; numbers take the type of the array.
-void check_elements(const TypingCall& call) {
-  if (!call.op.starts_with("lax.")) return;
-  const ShardedType* first = nullptr;
-  for (const ShardedType& operand : call.operands) {
-    if (operand.is_number) continue;
-    if (first != nullptr && first->element.name != operand.element.name) {
-      refuse(RefusalKind::element_types, std::string(call.op) +
-                                             " requires arguments to have the same dtypes, got " +
-                                             first->element.name + ", " + operand.element.name);
-    }
-    first = &operand;
-  }
-}
-
 }  // namespace
 
 ShardedTypes unary(const TypingCall& call) {
@@ -184,18 +169,11 @@ ShardedTypes bit_cast(const TypingCall& call) {
                 inserted(value.entries, value.rank(), TypeEntry{}))};
 }
 
-ShardedTypes nary(const TypingCall& call) {
-  check_elements(call);
-  return merged_with(call, no_unreduced);
-}
+ShardedTypes nary(const TypingCall& call) { return merged_with(call, no_unreduced); }
 
-ShardedTypes sum_of_two(const TypingCall& call) {
-  check_elements(call);
-  return merged_with(call, unreduced_of_sum);
-}
+ShardedTypes sum_of_two(const TypingCall& call) { return merged_with(call, unreduced_of_sum); }
 
 ShardedTypes product_of_two(const TypingCall& call) {
-  check_elements(call);
   return merged_with(call, unreduced_of_product);
 }
 
@@ -212,10 +190,14 @@ ShardedTypes of_equal_rank(ShardedTypes operands) {
 }
 
 ShardedTypes numpy_nary(const TypingCall& call) {
+  // Numpy's promotion settles the elements; the primitive is asked about the rest.
   const ElementType element = promoted(call.operands);
   ShardedTypes operands = of_equal_rank(call.operands);
-  for (ShardedType& operand : operands) operand.element = element;
-  return type_op({call.mesh, typing_row(call.op)->primitive, std::move(operands), call.parameters});
+  for (ShardedType& operand : operands) operand.element = {};
+  ShardedTypes types =
+      type_op({call.mesh, typing_row(call.op)->primitive, std::move(operands), call.parameters});
+  for (ShardedType& type : types) type.element = element;
+  return types;
 }
 
 ShardedTypes clipped(const TypingCall& call) {

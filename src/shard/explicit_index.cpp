@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "shard/explicit_accepts.h"
 #include "shard/explicit_rules.h"
 
 namespace shard::typing {
@@ -87,6 +88,10 @@ class Index {
       if (array.element.name == "bool") {
         refuse(RefusalKind::boolean_index,
                "Array boolean indices must be concrete; got " + short_type_text(call.mesh, array));
+      }
+      if ((bit_of(array.element) & whole) == 0) {
+        refuse(RefusalKind::indexer_elements, "Indexer must have integer or boolean type, got " +
+                                                  short_type_text(call.mesh, array));
       }
       items_.push_back({IndexKind::array, 0, &array});
     }
@@ -245,8 +250,8 @@ ShardedTypes gotten(const TypingCall& call) {
 ShardedTypes updated(const TypingCall& call) {
   const ShardedType& value = call.operands[0];
   const ShardedType& update = call.operands.back();
-  if (call.out != nullptr) return {given_or(call, value.shape, {})};
   const Index index(call);
+  if (call.out != nullptr) return {given_or(call, value.shape, {})};
   const Gathered got = gathered(call, index);
   check_once(call, got);
   check_broadcast(call, update.entries, got.entries);
@@ -273,13 +278,15 @@ ShardedTypes segment_sum(const TypingCall& call) {
   ShardedType sums = call.operands[0];
   sums.shape[0] = find(call.parameters, "num_segments")->integer();
   sums = typed(call, sums.shape, {});
+  takes<numbers>({call.mesh, call.op, {sums}, call.parameters});
   return updated({call.mesh, call.op, {sums, call.operands[1], call.operands[0]}, first_array()});
 }
 
 ShardedTypes bin_counts(const TypingCall& call) {
   const ShardedType counts = typed(call, {find(call.parameters, "length")->integer()}, {});
-  return updated(
-      {call.mesh, call.op, {counts, call.operands[0], number_type(1, true)}, first_array()});
+  ShardedType places = call.operands[0];
+  places.element = {"int32", false};
+  return updated({call.mesh, call.op, {counts, places, number_type(1, true)}, first_array()});
 }
 
 }  // namespace shard::typing

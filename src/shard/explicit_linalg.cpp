@@ -50,11 +50,13 @@ ShardedTypes qr(const TypingCall& call) {
 
 /// The mean with its transpose is decomposed, and the upper half cut off by a mask that is whole.
 ShardedTypes cholesky(const TypingCall& call) {
-  const ShardedType& matrices = call.operands[0];
+  ShardedType matrices = call.operands[0];
+  matrices.element = inexact_element(call);
   Dims order = first_dims(matrices.rank());
   std::swap(order[matrices.rank() - 2], order[matrices.rank() - 1]);
-  const ShardedType turned =
+  ShardedType turned =
       typed_like(call, matrices, picked(matrices.shape, order), picked(matrices.entries, order));
+  turned.element = matrices.element;
   type_one(call.mesh, "lax.add", {matrices, turned}, {}, nullptr);
   check_whole_matrices(call, "cholesky");
   check_cases(call, make_type(call.mesh, {"bool"}, matrices.shape, {}), {matrices});

@@ -37,6 +37,20 @@ Dims free_dims(const ShardedType& value, const Dims& contracting, const Dims& ba
   return free;
 }
 
+/// Batch dims first, as `lax` does.
+void check_sizes(const TypingCall& call, const DotDims& dims) {
+  const Shape& lhs = call.operands[0].shape;
+  const Shape& rhs = call.operands[1].shape;
+  const auto check = [&](const Dims& left, const Dims& right, RefusalKind kind) {
+    const Shape ours = picked(lhs, left), theirs = picked(rhs, right);
+    if (ours == theirs) return;
+    refuse(kind, "dot_general " + std::string(row_of(kind).phrase) + ", got " + to_string(ours) +
+                     " and " + to_string(theirs));
+  };
+  check(dims.lhs_batch, dims.rhs_batch, RefusalKind::batch_sizes);
+  check(dims.lhs_contracting, dims.rhs_contracting, RefusalKind::contracted_sizes);
+}
+
 void check_contracting(const TypingCall& call, const DotDims& dims) {
   const TypeEntries lhs = picked(call.operands[0].entries, dims.lhs_contracting);
   const TypeEntries rhs = picked(call.operands[1].entries, dims.rhs_contracting);
@@ -99,6 +113,7 @@ ShardedTypes dot_general(const TypingCall& call) {
     for (const auto& one : picked(right, rhs_free)) all.push_back(one);
     return all;
   };
+  check_sizes(call, dims);
   if (call.out != nullptr) written_entries(call.mesh, call.op, *call.out);
   if (!lhs.unreduced.empty() || !rhs.unreduced.empty()) {
     refuse(RefusalKind::unreduced_product, "operands of dot_general cannot be unreduced");
@@ -131,7 +146,7 @@ ShardedTypes dot(const TypingCall& call) {
   const ShardedType& lhs = call.operands[0];
   const ShardedType& rhs = call.operands[1];
   if (lhs.rank() == 0 || rhs.rank() == 0) {
-    return type_op({call.mesh, "lax.mul", call.operands, {}});
+    return type_op({call.mesh, "jnp.multiply", call.operands, {}});
   }
   return contracted(call, lhs, rhs,
                     {{lhs.rank() - 1}, {rhs.rank() < 2 ? 0 : rhs.rank() - 2}, {}, {}});
@@ -282,6 +297,7 @@ ShardedTypes tensordot(const TypingCall& call) {
 ShardedTypes inner(const TypingCall& call) {
   const ShardedType& lhs = call.operands[0];
   const ShardedType& rhs = call.operands[1];
+  if (lhs.rank() == 0 || rhs.rank() == 0) return dot(call);
   return contracted(call, lhs, rhs, {{lhs.rank() - 1}, {rhs.rank() - 1}, {}, {}});
 }
 

@@ -116,6 +116,7 @@ ShardedTypes type_op(const TypingCall& call) {
                         "there is no typing rule for " + std::string(call.op));
   }
   if (!changes_mesh(call.op)) check_meshes(call);
+  if (row->accepts != nullptr) row->accepts(call);
   ShardedTypes found = ruled(*row, call);
   const auto is_mapped = [](const ShardedType& type) { return type.is_mapped; };
   const bool maps = std::any_of(call.operands.begin(), call.operands.end(), is_mapped);

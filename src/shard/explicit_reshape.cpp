@@ -195,7 +195,12 @@ void check_sets(const TypingCall& call) {
   if (unreduced != value.unreduced) {
     refuse(RefusalKind::reshape_sets, "must be unreduced over the same mesh axes");
   }
-  if (axis_positions(call.mesh, call.out->reduced) != value.reduced) {
+  const TypeEntry reduced = axis_positions(call.mesh, call.out->reduced);
+  if (!reduced.empty() && value.reduced.empty()) {
+    refuse(RefusalKind::new_reduced,
+           "out_sharding cannot contain reduced axes that the operand does not have");
+  }
+  if (reduced != value.reduced) {
     refuse(RefusalKind::reshape_sets, "must be reduced over the same mesh axes");
   }
 }

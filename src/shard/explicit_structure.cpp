@@ -24,6 +24,8 @@ const Parameter* dims_of(const TypingCall& call) {
 }
 
 ShardedTypes joined_along(const TypingCall& call, ShardedTypes parts, std::size_t dim) {
+  const ElementType element = promoted(parts);
+  for (ShardedType& part : parts) part.element = element;
   return type_op({call.mesh, "lax.concatenate", std::move(parts), {{"dimension", dim}}});
 }
 

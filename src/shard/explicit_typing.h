@@ -58,13 +58,16 @@ struct TypingCall {
 using TypingRule = ShardedTypes (*)(const TypingCall& call);
 /// The element type of every result; nullptr in a row: as the rule says.
 using ElementRule = ElementType (*)(const TypingCall& call);
+/// Refuses operands of element types that the op does not take.
+using ElementCheck = void (*)(const TypingCall& call);
 
 struct TypingRow {
   std::string_view op;  ///< `lax.add`
   TypingRule rule;
   ElementRule element = nullptr;
-  std::string_view primitive{};  ///< the op of `lax` that a function of numpy ends in
-  bool sets_varying = false;     ///< the rule says along which axes the results vary
+  std::string_view primitive{};    ///< the op of `lax` that a function of numpy ends in
+  bool sets_varying = false;       ///< the rule says along which axes the results vary
+  ElementCheck accepts = nullptr;  ///< asked first; nullptr: takes all
 };
 
 /// All rows, in the order of their names.

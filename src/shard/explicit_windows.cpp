@@ -110,7 +110,9 @@ ShardedTypes convolved(const TypingCall& call) {
 }
 
 ShardedTypes numpy_convolved(const TypingCall& call) {
-  const auto as_image = [&](const ShardedType& row) {
+  const ElementType element = inexact_element(call);
+  const auto as_image = [&](ShardedType row) {
+    row.element = element;
     return type_one(call.mesh, "lax.expand_dims", {row}, {{"dimensions", Dims{0, 1}}});
   };
   const std::int64_t edge = call.operands[1].shape[0] - 1;
