@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/object_pool.h"
 #include "cli/plan_functions.h"
 #include "config/load.h"
 #include "mesh/mesh.h"
@@ -127,4 +128,7 @@ void figures() {
 }  // namespace
 }  // namespace shard::bench
 
-int main() { shard::bench::figures(); }
+int main() {
+  shard::pool_objects();  // as the tool does
+  shard::bench::figures();
+}
