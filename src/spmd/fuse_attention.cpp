@@ -57,11 +57,32 @@ class Rewriting {
   }
 
   void move(std::size_t from, std::size_t before, const Instruction& instruction) {
-    if (dropped_.insert(from).second) insert(before, instruction);
+    if (!dropped_.insert(from).second) return;
+    moved_[from] = before;
+    insert(before, instruction);
+  }
+
+  bool is_empty() const { return dropped_.empty(); }
+  bool drops(std::size_t position) const { return dropped_.contains(position); }
+  /// Before what it was moved; nothing where it is where it was, or nowhere.
+  std::optional<std::size_t> moved_to(std::size_t position) const {
+    const auto found = moved_.find(position);
+    return found == moved_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  /// Another one of the same body, that drops nothing that this one drops.
+  void join(Rewriting more) {
+    dropped_.merge(more.dropped_);
+    moved_.merge(more.moved_);
+    for (auto& [before, list] : more.inserted_) {
+      std::vector<Instruction>& own = inserted_[before];
+      std::move(list.begin(), list.end(), std::back_inserter(own));
+    }
   }
 
   void apply(Body& body) {
     std::vector<Instruction> list;
+    list.reserve(body.instructions.size() + inserted_.size());
     for (std::size_t i = 0; i <= body.instructions.size(); ++i) {
       if (const auto here = inserted_.find(i); here != inserted_.end())
         std::move(here->second.begin(), here->second.end(), std::back_inserter(list));
@@ -73,6 +94,7 @@ class Rewriting {
 
  private:
   std::set<std::size_t> dropped_;
+  std::map<std::size_t, std::size_t> moved_;
   std::map<std::size_t, std::vector<Instruction>> inserted_;
 };
 
@@ -83,7 +105,7 @@ class AttentionFuser {
   bool run() {
     bool has_fused = false;
     for (std::size_t body = 0; body < program_.bodies.size(); ++body) {
-      while (fuse_next(body)) has_fused = true;
+      while (fuse_some(body)) has_fused = true;
     }
     return has_fused;
   }
@@ -91,11 +113,15 @@ class AttentionFuser {
  private:
   const Body& body(std::size_t number) const { return program_.bodies[number]; }
 
-  /// Fuses one attention of the body, with its gradient; false when there is none left.
-  bool fuse_next(std::size_t number) {
+  /// Fuses attentions of the body, with their gradients, up to one that has to see what became of
+  /// those before it: the body is indexed and written once for many. False when there is none left.
+  bool fuse_some(std::size_t number) {
+    at_hand_ = number;
+    made_ = Rewriting();
+    must_see_ = false;
     std::optional<BodyUses> uses;
     const std::vector<Instruction>& list = body(number).instructions;
-    for (std::size_t i = 0; i < list.size(); ++i) {
+    for (std::size_t i = 0; i < list.size() && !must_see_; ++i) {
       if (list[i].kind != Instruction::Kind::compute || list[i].op != Op::dot) continue;
       if (!tried_.insert(list[i].results.front()).second) continue;
       const auto space = score_space(program_, list[i]);
@@ -103,9 +129,35 @@ class AttentionFuser {
       if (!uses) uses.emplace(body(number), program_.buffers.size());
       ScoreRegion region(program_, body(number), *uses, *space, list[i]);
       region.grow({i});
-      if (has_softmax(number, region) && fuse(number, *uses, *space, region)) return true;
+      if (!has_softmax(number, region)) continue;
+      const bool is_fused = is_apart(number, *uses, region) && fuse(number, *uses, *space, region);
+      if (!is_fused && must_see_) tried_.erase(list[i].results.front());
     }
-    return false;
+    if (made_.is_empty()) return false;
+    made_.apply(program_.bodies[number]);
+    return true;
+  }
+
+  /// Nothing of the region, nor of what it reads or who reads it, is different by now.
+  bool is_apart(std::size_t number, const BodyUses& uses, const ScoreRegion& region) {
+    const auto is_gone = [&](std::size_t position) { return made_.drops(position); };
+    const auto is_made_by_gone = [&](BufferId id) { return is_maker_gone(uses, id); };
+    const auto is_read_by_gone = [&](BufferId id) {
+      const std::span<const std::size_t> readers = uses.readers(id);
+      return std::any_of(readers.begin(), readers.end(), is_gone);
+    };
+    for (const std::size_t position : region.members()) {
+      const Instruction& one = body(number).instructions[position];
+      must_see_ |= is_gone(position) ||
+                   std::any_of(one.operands.begin(), one.operands.end(), is_made_by_gone) ||
+                   std::any_of(one.results.begin(), one.results.end(), is_read_by_gone);
+    }
+    return !must_see_;
+  }
+
+  bool is_maker_gone(const BodyUses& uses, BufferId id) const {
+    const auto maker = uses.maker(id);
+    return maker && made_.drops(*maker) && !made_.moved_to(*maker);
   }
 
   bool has_softmax(std::size_t number, const ScoreRegion& region) const {
@@ -127,7 +179,7 @@ class AttentionFuser {
     Rewriting here;
     if (wanted.empty()) {
       if (!replace(number, uses, region, {}, here)) return false;
-      here.apply(program_.bodies[number]);
+      made_.join(std::move(here));
       return true;
     }
     const FusedForm form{space.shape, space.row_dims, space.group_dims, {}, {}, {}};
@@ -165,7 +217,7 @@ class AttentionFuser {
     const std::size_t first = *std::min_element(readers.begin(), readers.end());
     ScoreRegion gradient(program_, later, later_uses, space, later.instructions[first], given);
     gradient.grow(readers);
-    if (is_same && overlaps(region, gradient)) return false;
+    if (is_same && (overlaps(region, gradient) || !is_apart(number, uses, gradient))) return false;
     for (const BufferId id : gradient.escaped()) {
       if (!gradient.has_points(id)) continue;
       const auto all = later_uses.readers(id);
@@ -196,6 +248,8 @@ class AttentionFuser {
         id = *there;
       }
     }
+    for (const BufferId id : remaker.copied()) must_see_ |= is_maker_gone(uses, id);
+    if (must_see_) return false;
     for (const std::size_t position : gradient.members()) {
       steps.push_back(later.instructions[position]);
       for (BufferId& id : steps.back().operands) id = kept.named_here(id);
@@ -205,9 +259,11 @@ class AttentionFuser {
     if (!replace_by(kept.body, later_uses, gradient, steps, remaker.instructions(), behind) ||
         !replace(number, uses, region, {&gradient, kept.body == number}, here))
       return false;
-    here.apply(program_.bodies[number]);
-    if (kept.body != number) there.apply(program_.bodies[kept.body]);
+    made_.join(std::move(here));
+    if (kept.body == number) return true;
+    there.apply(program_.bodies[kept.body]);
     drop_kept(program_, kept);
+    must_see_ = true;
     return true;
   }
 
@@ -247,7 +303,7 @@ class AttentionFuser {
 
   /// The region becomes one instruction, or nothing where nobody reads it any more.
   bool replace(std::size_t number, const BodyUses& uses, const ScoreRegion& region,
-               const Others& others, Rewriting& rewriting) const {
+               const Others& others, Rewriting& rewriting) {
     std::vector<const Instruction*> steps;
     for (const std::size_t position : region.members())
       steps.push_back(&body(number).instructions[position]);
@@ -257,7 +313,7 @@ class AttentionFuser {
   /// `list` becomes one instruction in the place of the gradient, with those in `before` before it.
   bool replace_by(std::size_t number, const BodyUses& uses, const ScoreRegion& gradient,
                   const std::vector<Instruction>& list, const std::vector<Instruction>& before,
-                  Rewriting& rewriting) const {
+                  Rewriting& rewriting) {
     std::vector<const Instruction*> steps;
     for (const Instruction& one : list) steps.push_back(&one);
     return put(number, uses, gradient, {}, steps, before, rewriting);
@@ -266,7 +322,7 @@ class AttentionFuser {
   /// Before the first who reads a result of it.
   bool put(std::size_t number, const BodyUses& uses, const ScoreRegion& region,
            const Others& others, const std::vector<const Instruction*>& steps,
-           const std::vector<Instruction>& before, Rewriting& rewriting) const {
+           const std::vector<Instruction>& before, Rewriting& rewriting) {
     std::size_t place = *region.members().rbegin() + 1;
     const auto is_wanted = [&](BufferId id, int) {
       const auto maker = uses.maker(id);
@@ -279,7 +335,8 @@ class AttentionFuser {
       }
       return is_read;
     };
-    const Instruction made = FusedWriter(program_.buffers.size()).write(steps, is_wanted);
+    writer_.know(program_.buffers.size());
+    const Instruction made = writer_.write(steps, is_wanted);
     rewriting.drop(region.members());
     if (made.results.empty()) return others.gradient != nullptr;
     if (!is_sound(made) || !make_ready(number, uses, made, place, rewriting)) return false;
@@ -293,15 +350,23 @@ class AttentionFuser {
 
   /// What it reads is there by then: constants that are made later are made before.
   bool make_ready(std::size_t number, const BodyUses& uses, const Instruction& made,
-                  std::size_t place, Rewriting& rewriting) const {
+                  std::size_t place, Rewriting& rewriting) {
     for (const BufferId id : made.operands) {
       const auto maker = uses.maker(id);
-      if (!maker || *maker < place) continue;
+      if (!maker || is_there(number, *maker, place)) continue;
+      if (must_see_) return false;
       const Instruction& later = body(number).instructions[*maker];
       if (later.op != Op::constant || later.kind != Instruction::Kind::compute) return false;
       rewriting.move(*maker, place, later);
     }
     return true;
+  }
+
+  /// What was moved already cannot be moved once more.
+  bool is_there(std::size_t number, std::size_t maker, std::size_t place) {
+    const auto moved = number == at_hand_ ? made_.moved_to(maker) : std::nullopt;
+    if (moved && *moved > place) must_see_ = true;
+    return moved ? *moved <= place : maker < place;
   }
 
   /// It is a loop that sums products and hands out no points.
@@ -325,6 +390,10 @@ class AttentionFuser {
 
   Program& program_;
   std::set<BufferId> tried_;
+  FusedWriter writer_{0};
+  std::size_t at_hand_ = 0;  ///< the body that is looked through
+  Rewriting made_;           ///< of that body, since it was indexed
+  bool must_see_ = false;    ///< nothing more can be said before that is written
 };
 
 }  // namespace

@@ -14,6 +14,13 @@ class FusedWriter {
   /// For instructions that name buffers below this number.
   explicit FusedWriter(std::size_t buffers) : numbers_(buffers, unknown), reads_(buffers, 0) {}
 
+  /// There are so many by now.
+  void know(std::size_t buffers) {
+    if (buffers <= numbers_.size()) return;
+    numbers_.resize(buffers, unknown);
+    reads_.resize(buffers, 0);
+  }
+
   /// The instruction that does what these do one after another. Its operands are what they read and
   /// none of them makes; its results are those of theirs that somebody else wants, which is asked
   /// with how many operands of these instructions name it. Node, phase and iteration are the last

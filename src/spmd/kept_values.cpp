@@ -122,6 +122,12 @@ std::optional<BufferId> Remaker::there(BufferId id) {
   return again(id);
 }
 
+std::vector<BufferId> Remaker::copied() const {
+  std::vector<BufferId> ids;
+  for (const auto& [id, copy] : copies_) ids.push_back(id);
+  return ids;
+}
+
 std::optional<BufferId> Remaker::found(BufferId id) const {
   if (kept_.loops) return found_in_loop(id);
   return is_near(id) ? std::optional(id) : std::nullopt;

@@ -53,6 +53,8 @@ class Remaker {
   std::optional<BufferId> there(BufferId id);
   /// What makes them, in order.
   const std::vector<Instruction>& instructions() const { return made_; }
+  /// Of the forward pass: what is made once more.
+  std::vector<BufferId> copied() const;
 
  private:
   std::optional<BufferId> found(BufferId id) const;

@@ -26,6 +26,7 @@ struct AttentionCase {
   Mask mask = Mask::none;
   bool has_gradient = false;
   std::int64_t devices = 1;
+  int layers = 1;  ///< one after another, each with arrays of its own; a causal mask is made once
 };
 
 using Dims = std::vector<std::int64_t>;
@@ -43,6 +44,12 @@ class AttentionMaker {
         points_{c.batch, c.heads, c.queries, c.groups, c.keys} {}
 
   Program make() {
+    for (layer_ = 0; layer_ < c_.layers; ++layer_) add_layer();
+    return finished(std::move(maker_));
+  }
+
+ private:
+  void add_layer() {
     const Shape keys{c_.batch, c_.keys, c_.heads, c_.size};
     query_ = input("q", {c_.batch, c_.queries, c_.heads, c_.groups, c_.size});
     key_ = input("k", keys);
@@ -57,10 +64,8 @@ class AttentionMaker {
     output("mixed",
            maker_.compute(Op::dot, {narrow_, value_}, dot_attributes({0, 1}, {0, 2}, {4}, {1})));
     if (c_.has_gradient) add_gradient();
-    return finished(std::move(maker_));
   }
 
- private:
   Sharding split(std::size_t rank) const {
     std::vector<std::vector<AxisRef>> dims(rank);
     dims[0] = {maker_.program.mesh.full(0)};
@@ -70,12 +75,15 @@ class AttentionMaker {
     shape[0] *= c_.devices;
     return shape;
   }
+  std::string numbered(const std::string& name) const {
+    return layer_ == 0 ? name : name + std::to_string(layer_);
+  }
   BufferId input(const std::string& name, const Shape& shape) {
-    return maker_.input(name, {c_.dtype, whole(shape)}, split(shape.size()));
+    return maker_.input(numbered(name), {c_.dtype, whole(shape)}, split(shape.size()));
   }
   void output(const std::string& name, BufferId id) {
     const TensorType type = maker_.type(id);
-    maker_.output(name, id, {type.dtype, whole(type.shape)}, split(type.shape.size()));
+    maker_.output(numbered(name), id, {type.dtype, whole(type.shape)}, split(type.shape.size()));
   }
   BufferId converted(BufferId id, DType dtype) {
     if (c_.dtype == DType::f32) return id;
@@ -96,16 +104,17 @@ class AttentionMaker {
   BufferId masked(BufferId scores) {
     if (c_.mask == Mask::none) return scores;
     const Shape square{c_.queries, c_.keys};
-    if (c_.mask == Mask::causal) {
+    if (c_.mask == Mask::given) {
+      const BufferId numbers =
+          maker_.input(numbered("mask"), {DType::f32, square}, sharding_of({{}, {}}));
+      sees_ = maker_.compute(Op::ge, {numbers, number(0)});
+    } else if (layer_ == 0) {
       const auto along = [&](std::int64_t dim) {
         return maker_.compute(Op::iota, {},
                               {{"shape", square}, {"dim", dim}, {"dtype", std::string("i32")}});
       };
       const BufferId first = along(0), second = along(1);
       sees_ = maker_.compute(Op::ge, {first, second});
-    } else {
-      const BufferId numbers = maker_.input("mask", {DType::f32, square}, sharding_of({{}, {}}));
-      sees_ = maker_.compute(Op::ge, {numbers, number(0)});
     }
     wide_sees_ = maker_.compute(Op::broadcast, {sees_}, shape_of(points_, {2, 4}));
     return maker_.compute(Op::select, {wide_sees_, scores, number(-1e30)});
@@ -142,6 +151,7 @@ class AttentionMaker {
   const AttentionCase c_;
   ProgramMaker maker_;
   const Shape points_;
+  int layer_ = 0;
   BufferId query_{}, key_{}, value_{}, sees_{}, wide_sees_{}, powers_{}, sums_{}, weights_{},
       narrow_{};
 };
@@ -207,6 +217,30 @@ TEST_CASE("attention in one instruction gives what its ops give within rounding"
                   (dtype == DType::f32 ? 32 : 4) * epsilon(dtype));
         }
       }
+    }
+  }
+}
+
+TEST_CASE(
+    "attentions one after another are one instruction each, with and without what they share") {
+  for (const Mask mask : {Mask::none, Mask::causal, Mask::given}) {
+    for (const bool has_gradient : {false, true}) {
+      AttentionCase c{DType::f32, 1, 2, 40, 1, 1030, 8, mask, has_gradient};
+      c.layers = 3;
+      CAPTURE(static_cast<int>(mask));
+      CAPTURE(has_gradient);
+      const Program plain = attention_program(c);
+      const Program loop = fused(plain);
+      std::vector<std::string> names;
+      for (int layer = 0; layer < c.layers; ++layer) {
+        names.emplace_back("fused attention");
+        if (has_gradient) names.emplace_back("fused attention gradient");
+      }
+      CHECK(fused_names(loop) == names);
+      const std::vector<HostTensor> expected = attention_outputs(plain);
+      const std::vector<HostTensor> found = attention_outputs(loop);
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        CHECK(distance(found[i], expected[i]) < 32 * epsilon(DType::f32));
     }
   }
 }
