@@ -92,9 +92,16 @@ void multiply_many(const GemmSizes& sizes, MatrixView a, MatrixView b, float* c,
   }
 }
 
-void multiply_f32(const DotPlan& plan, GemmForm form, const Blas* blas, const float* lhs,
-                  const float* rhs, float* out, Scratch& scratch) {
-  const GemmSizes& s = plan.sizes;
+/// What lies `bytes` further is asked for while a product is computed, where its operands leave
+/// room for it in the caches: elements, 0 for nothing.
+std::int64_t asked_ahead(const GemmSizes& sizes, std::ptrdiff_t bytes) {
+  constexpr std::int64_t most = 32768;  // elements: 128 KiB
+  const bool is_small = sizes.k * (sizes.m + sizes.n) <= most;
+  return is_small ? bytes / static_cast<std::ptrdiff_t>(sizeof(float)) : 0;
+}
+
+void multiply_f32(const DotPlan& plan, const GemmSizes& s, GemmForm form, const Blas* blas,
+                  const float* lhs, const float* rhs, float* out, Scratch& scratch) {
   MatrixView a = plan.lhs.view(lhs);
   const MatrixView b = plan.rhs.view(rhs);
   if (form == GemmForm::few_rows) {
@@ -141,8 +148,11 @@ void run_f32(const DotPlan& plan, GemmForm form, const Blas* blas, const KernelC
   float* out =
       is_narrow ? call.scratch.take_array<float>(count) : reinterpret_cast<float*>(call.results[0]);
   const std::size_t mark = call.scratch.mark();
+  GemmSizes sizes = s;
+  if (!is_narrow && plan.batch == 1) sizes.ahead = asked_ahead(s, call.next);
   for_each_batch(plan, [&](std::int64_t i, std::int64_t lhs_at, std::int64_t rhs_at) {
-    multiply_f32(plan, form, blas, lhs + lhs_at, rhs + rhs_at, out + i * s.m * s.n, call.scratch);
+    multiply_f32(plan, sizes, form, blas, lhs + lhs_at, rhs + rhs_at, out + i * s.m * s.n,
+                 call.scratch);
     call.scratch.rewind(mark);
   });
   if (is_narrow) round_floats(out, plan.dtype, call.results[0], count);
@@ -177,7 +187,7 @@ void run_c64(const DotPlan& plan, GemmForm form, const Blas* blas, const KernelC
     for (std::size_t part = 0; part < products.size(); ++part) {
       const float* const left = lhs + (part / 2) * lhs_count + lhs_at;
       const float* const right = rhs + (part % 2) * rhs_count + rhs_at;
-      multiply_f32(plan, form, blas, left, right, products[part], call.scratch);
+      multiply_f32(plan, s, form, blas, left, right, products[part], call.scratch);
       call.scratch.rewind(mark);
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -264,11 +274,12 @@ std::optional<ProductByRows> product_by_rows(const KernelSite& site) {
   if (!is_ready || plan.sizes.k > most_terms || row == nullptr) return std::nullopt;
   return ProductByRows{
       plan.sizes.m, plan.sizes.n, row->step,
-      [row, sizes = plan.sizes, lhs_plan = plan.lhs](
-          const float* lhs, const float* rhs, std::int64_t first, std::int64_t last, float* to) {
+      [row, sizes = plan.sizes, lhs_plan = plan.lhs](const float* lhs, const float* rhs,
+                                                     std::ptrdiff_t next, std::int64_t first,
+                                                     std::int64_t last, float* to) {
         MatrixView a = lhs_plan.view(lhs);
         a.data += first * a.row_stride;
-        row->multiply({last - first, sizes.n, sizes.k}, a, rhs, to);
+        row->multiply({last - first, sizes.n, sizes.k, asked_ahead(sizes, next)}, a, rhs, to);
       }};
 }
 

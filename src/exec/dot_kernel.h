@@ -22,9 +22,10 @@ struct ProductByRows {
   std::int64_t rows = 0, columns = 0;
   std::int64_t step = 1;
   /// Rows `first` to `last` of the result, to `to`; the bits are those of the whole product where
-  /// `first` is a multiple of `step` and `last` is one or `rows`.
-  std::function<void(const float* lhs, const float* rhs, std::int64_t first, std::int64_t last,
-                     float* to)>
+  /// `first` is a multiple of `step` and `last` is one or `rows`. `next`: bytes to the operands of
+  /// the product that is made next, 0 for none.
+  std::function<void(const float* lhs, const float* rhs, std::ptrdiff_t next, std::int64_t first,
+                     std::int64_t last, float* to)>
       run;
 };
 

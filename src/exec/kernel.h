@@ -32,6 +32,9 @@ struct KernelCall {
   std::span<std::byte* const> results;
   Scratch& scratch;  ///< of the worker; released after the call
   int device = 0;    ///< position in the mesh
+  /// Bytes from this device's memory to that of the device whose turn comes next, often with the
+  /// same instruction; 0: none is known.
+  std::ptrdiff_t next = 0;
 };
 
 using Kernel = std::function<void(const KernelCall&)>;

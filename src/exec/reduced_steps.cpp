@@ -66,12 +66,14 @@ class SumOfProducts {
                  std::span<const int> order, float* part, float* sum) const {
     std::byte* const total = reinterpret_cast<std::byte*>(sum);
     const StreamPlaces both = {{total, reinterpret_cast<const std::byte*>(part)}, {total}};
-    for (const int member : order) {
-      const std::vector<const std::byte*>& read =
-          members[static_cast<std::size_t>(member)].also_read;
-      const bool is_first = member == order.front();
-      product_.run(reinterpret_cast<const float*>(read[first_operand_]),
-                   reinterpret_cast<const float*>(read[first_operand_ + 1]), first, last,
+    const auto operand = [&](std::size_t place, std::size_t number) {
+      return members[static_cast<std::size_t>(order[place])].also_read[first_operand_ + number];
+    };
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      const bool is_first = place == 0, is_last = place + 1 == order.size();
+      const std::ptrdiff_t next = is_last ? 0 : operand(place + 1, 1) - operand(place, 1);
+      product_.run(reinterpret_cast<const float*>(operand(place, 0)),
+                   reinterpret_cast<const float*>(operand(place, 1)), next, first, last,
                    is_first ? sum : part);
       if (!is_first) reduce_(both, (last - first) * product_.columns);
     }

@@ -104,6 +104,7 @@ class Scheduler {
     WorkerTally tally;
     std::vector<const std::byte*> operands;
     std::vector<std::byte*> results;
+    int next = -1;  ///< device that was behind the last one in `queue`
     Whereabouts* whereabouts = nullptr;
     std::vector<TimelineSpan> spans;
   };

@@ -72,6 +72,9 @@ struct MatrixView {
 /// C[m,n] = A[m,k] B; C is row-major and contiguous. Edges of any size are handled.
 struct GemmSizes {
   std::int64_t m = 0, n = 0, k = 0;
+  /// Elements from what is read of an operand to what is asked for meanwhile: where the operands of
+  /// a product that follows lie, of small operands. 0: a little later in the same operand.
+  std::int64_t ahead = 0;
 };
 struct GemmLoops {
   /// Few rows: B[k,n] row-major, streamed once. Any A.

@@ -46,6 +46,11 @@ HWY_INLINE void fetch_ahead(D d, const float* from) {
   for (std::size_t i = 0; i < count; i += line) hwy::Prefetch(from + i);
 }
 
+/// What is asked for: of a product that follows, or of rows of `length` a little later.
+HWY_INLINE std::int64_t ahead_by_rows(std::int64_t ahead, std::int64_t length) {
+  return ahead != 0 ? ahead : std::max<std::int64_t>(1, fetched_ahead / length) * length;
+}
+
 /// The strides of B, in elements.
 struct RowsWalk {
   std::int64_t n = 0;
@@ -109,7 +114,7 @@ void add_four_rows(const GemmSizes& sizes, const MatrixView& a, std::int64_t k, 
   const std::int64_t few = static_cast<std::int64_t>(hn::Lanes(four));
   const std::int64_t n = sizes.n;
   const std::int64_t terms = sizes.k / 4;
-  const RowsWalk walk{n, terms * n, std::max<std::int64_t>(1, fetched_ahead / n) * n};
+  const RowsWalk walk{n, terms * n, ahead_by_rows(sizes.ahead, n)};
   float a4[4 * most_rows];
   for (std::int64_t row = 0; row < sizes.m; row += most_rows) {
     const std::int64_t m = std::min(most_rows, sizes.m - row);
@@ -173,8 +178,8 @@ HWY_INLINE float tail_dot(const float* x, const float* y, std::int64_t from, std
 /// these rows of B asks for the next.
 template <bool First>
 void dot_four_by_two(std::int64_t k, const float* a, std::int64_t lda, const float* b, float* c,
-                     std::int64_t n) {
-  const std::int64_t half = n / 2, ahead = std::max<std::int64_t>(1, fetched_ahead / k) * k;
+                     std::int64_t n, std::int64_t ahead) {
+  const std::int64_t half = n / 2;
   const Lanes d;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const float *a0 = a, *a1 = a + lda, *a2 = a + 2 * lda, *a3 = a + 3 * lda;
@@ -208,12 +213,14 @@ void dot_four_by_two(std::int64_t k, const float* a, std::int64_t lda, const flo
   c[3 * n + half] = total(s31) + tail_dot(a3, b1, i, k);
 }
 
-float dot_one(std::int64_t k, const float* x, const float* y) {
+/// Asks for elements of `y` that many later.
+float dot_one(std::int64_t k, const float* x, const float* y, std::int64_t ahead) {
   const Lanes d;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   auto s0 = hn::Zero(d), s1 = hn::Zero(d), s2 = hn::Zero(d), s3 = hn::Zero(d);
   std::int64_t i = 0;
   for (; i + 4 * lanes <= k; i += 4 * lanes) {
+    fetch_ahead<4>(d, y + ahead + i);
     s0 = hn::MulAdd(hn::LoadU(d, x + i), hn::LoadU(d, y + i), s0);
     s1 = hn::MulAdd(hn::LoadU(d, x + i + lanes), hn::LoadU(d, y + i + lanes), s1);
     s2 = hn::MulAdd(hn::LoadU(d, x + i + 2 * lanes), hn::LoadU(d, y + i + 2 * lanes), s2);
@@ -228,20 +235,22 @@ float dot_one(std::int64_t k, const float* x, const float* y) {
 
 void few_rows_transposed(const GemmSizes& sizes, MatrixView a, const float* b, float* c) {
   const std::int64_t n = sizes.n, k = sizes.k, lda = a.row_stride, half = n / 2;
+  const std::int64_t ahead = k == 0 ? 0 : ahead_by_rows(sizes.ahead, k);
   for (std::int64_t j = 0; j < half; ++j) {
     const float* row = b + j * k;
     std::int64_t i = sizes.m >= 4 ? 4 : 0;
-    if (i > 0) dot_four_by_two<true>(k, a.data, lda, row, c + j, n);
+    if (i > 0) dot_four_by_two<true>(k, a.data, lda, row, c + j, n, ahead);
     for (; i + 4 <= sizes.m; i += 4) {
-      dot_four_by_two<false>(k, a.data + i * lda, lda, row, c + i * n + j, n);
+      dot_four_by_two<false>(k, a.data + i * lda, lda, row, c + i * n + j, n, ahead);
     }
     for (; i < sizes.m; ++i) {
-      c[i * n + j] = dot_one(k, a.data + i * lda, row);
-      c[i * n + j + half] = dot_one(k, a.data + i * lda, row + half * k);
+      const std::int64_t later = i == 0 ? ahead : 0;
+      c[i * n + j] = dot_one(k, a.data + i * lda, row, later);
+      c[i * n + j + half] = dot_one(k, a.data + i * lda, row + half * k, later);
     }
   }
   for (std::int64_t i = 0; n % 2 == 1 && i < sizes.m; ++i) {
-    c[i * n + n - 1] = dot_one(k, a.data + i * lda, b + (n - 1) * k);
+    c[i * n + n - 1] = dot_one(k, a.data + i * lda, b + (n - 1) * k, 0);
   }
 }
 

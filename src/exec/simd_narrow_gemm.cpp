@@ -33,7 +33,15 @@ struct NarrowBlock {
   std::int64_t row_stride = 0, term_stride = 1;
   const float* b = nullptr;
   float* c = nullptr;
+  std::int64_t ahead = 0;
 };
+
+/// Asks for the lines of two vectors.
+template <class D>
+HWY_INLINE void fetch_two_vectors(D d, const float* from) {
+  constexpr std::size_t line = 16;
+  for (std::size_t i = 0; i < 2 * hn::Lanes(d); i += line) hwy::Prefetch(from + i);
+}
 
 /// Four rows of C and two vectors of columns.
 template <class D>
@@ -112,6 +120,13 @@ HWY_INLINE void one_row(D d, const NarrowBlock& block) {
   for (; k + 4 <= block.k; k += 4, a += 4 * next, b += 4 * n) {
     const auto x0 = hn::Set(d, a[0]), x1 = hn::Set(d, a[next]);
     const auto x2 = hn::Set(d, a[2 * next]), x3 = hn::Set(d, a[3 * next]);
+    if constexpr (HasTwo) {
+      const float* const later = b + block.ahead;
+      fetch_two_vectors(d, later);
+      fetch_two_vectors(d, later + n);
+      fetch_two_vectors(d, later + 2 * n);
+      fetch_two_vectors(d, later + 3 * n);
+    }
     s00 = hn::MulAdd(x0, hn::LoadU(d, b), s00);
     s01 = hn::MulAdd(x1, hn::LoadU(d, b + n), s01);
     s02 = hn::MulAdd(x2, hn::LoadU(d, b + 2 * n), s02);
@@ -138,7 +153,8 @@ HWY_INLINE void one_row(D d, const NarrowBlock& block) {
 template <bool HasTwo, class D>
 HWY_INLINE void all_rows(D d, const GemmSizes& sizes, const MatrixView& a, const float* b, float* c,
                          std::int64_t j) {
-  NarrowBlock block{sizes.n, sizes.k, a.data, a.row_stride, a.column_stride, b + j, c + j};
+  NarrowBlock block{sizes.n,         sizes.k, a.data, a.row_stride,
+                    a.column_stride, b + j,   c + j,  sizes.ahead};
   std::int64_t i = 0;
   for (; i + 4 <= sizes.m; i += 4) {
     if constexpr (HasTwo) {
@@ -152,7 +168,138 @@ HWY_INLINE void all_rows(D d, const GemmSizes& sizes, const MatrixView& a, const
   for (; i < sizes.m; ++i, block.a += a.row_stride, block.c += sizes.n) one_row<HasTwo>(d, block);
 }
 
+#if HWY_TARGET == HWY_SCALAR
+
+HWY_INLINE bool has_four_columns_by_block(const GemmSizes&, const MatrixView&) { return false; }
+HWY_INLINE void four_columns_by_block(const GemmSizes&, const MatrixView&, const float*, float*) {}
+
+#else
+
+template <class D, class V>
+HWY_INLINE auto sum_of_blocks(D, V v) {
+  if constexpr (hn::MaxLanes(D()) > 4) {
+    const hn::Half<D> half;
+    return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  } else {
+    return v;
+  }
+}
+
+// Four columns: a vector holds them of two rows or terms, or of four, one in each of its blocks.
+
+using NarrowBlocks = hn::CappedTag<float, 16>;
+
+/// Where in four numbers, which all blocks hold, the one of each block is: block i takes number
+/// `first` + i, in all lanes.
+HWY_INLINE auto lanes_of_blocks(NarrowBlocks d, std::size_t first) {
+  const hn::Repartition<std::uint8_t, NarrowBlocks> bytes;
+  HWY_ALIGN std::uint8_t from[64];
+  for (std::size_t i = 0; i < hn::Lanes(bytes); ++i) {
+    from[i] = static_cast<std::uint8_t>(4 * ((first + i / 16) % 4) + i % 4);
+  }
+  return hn::BitCast(d, hn::Load(bytes, from));
+}
+
+template <class V>
+HWY_INLINE V spread_to_blocks(NarrowBlocks d, V numbers, V lanes) {
+  const hn::Repartition<std::uint8_t, NarrowBlocks> bytes;
+  return hn::BitCast(d,
+                     hn::TableLookupBytes(hn::BitCast(bytes, numbers), hn::BitCast(bytes, lanes)));
+}
+
+/// Two vectors of blocks: with two blocks each they share four numbers.
+constexpr std::int64_t terms_of_two_vectors = hn::MaxLanes(NarrowBlocks()) / 2;
+
+/// Four rows of A whose terms lie behind each other.
+HWY_INLINE void four_rows_by_term_blocks(const NarrowBlock& block) {
+  constexpr std::int64_t terms = terms_of_two_vectors, line = 16;
+  const NarrowBlocks d;
+  const NarrowFour four;
+  const auto first = lanes_of_blocks(d, 0), second = lanes_of_blocks(d, terms / 2);
+  const std::int64_t vector = static_cast<std::int64_t>(hn::Lanes(d)), next = terms - 4;
+  const float *a0 = block.a, *a1 = a0 + block.row_stride, *a2 = a1 + block.row_stride;
+  const float *a3 = a2 + block.row_stride, *b = block.b;
+  auto s00 = hn::Zero(d), s01 = hn::Zero(d), s10 = hn::Zero(d), s11 = hn::Zero(d);
+  auto s20 = hn::Zero(d), s21 = hn::Zero(d), s30 = hn::Zero(d), s31 = hn::Zero(d);
+  std::int64_t k = 0;
+  for (; k + terms <= block.k; k += terms, b += 2 * vector) {
+    if (k % line == 0) {
+      hwy::Prefetch(a0 + block.ahead + k);
+      hwy::Prefetch(a1 + block.ahead + k);
+      hwy::Prefetch(a2 + block.ahead + k);
+      hwy::Prefetch(a3 + block.ahead + k);
+    }
+    fetch_two_vectors(d, b + block.ahead);
+    const auto y0 = hn::LoadU(d, b), y1 = hn::LoadU(d, b + vector);
+    const auto add = [&](auto& s0, auto& s1, const float* a) HWY_ATTR {
+      s0 = hn::MulAdd(spread_to_blocks(d, hn::LoadDup128(d, a + k), first), y0, s0);
+      s1 = hn::MulAdd(spread_to_blocks(d, hn::LoadDup128(d, a + k + next), second), y1, s1);
+    };
+    add(s00, s01, a0);
+    add(s10, s11, a1);
+    add(s20, s21, a2);
+    add(s30, s31, a3);
+  }
+  auto s0 = sum_of_blocks(d, hn::Add(s00, s01)), s1 = sum_of_blocks(d, hn::Add(s10, s11));
+  auto s2 = sum_of_blocks(d, hn::Add(s20, s21)), s3 = sum_of_blocks(d, hn::Add(s30, s31));
+  for (; k < block.k; ++k, b += 4) {
+    const auto y = hn::LoadU(four, b);
+    s0 = hn::MulAdd(hn::Set(four, a0[k]), y, s0);
+    s1 = hn::MulAdd(hn::Set(four, a1[k]), y, s1);
+    s2 = hn::MulAdd(hn::Set(four, a2[k]), y, s2);
+    s3 = hn::MulAdd(hn::Set(four, a3[k]), y, s3);
+  }
+  hn::StoreU(s0, four, block.c);
+  hn::StoreU(s1, four, block.c + 4);
+  hn::StoreU(s2, four, block.c + 8);
+  hn::StoreU(s3, four, block.c + 12);
+}
+
+/// Four rows of A whose elements of each term lie behind each other: an outer product per term.
+HWY_INLINE void four_rows_by_row_blocks(const NarrowBlock& block) {
+  const NarrowBlocks d;
+  const std::int64_t vector = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto first = lanes_of_blocks(d, 0), second = lanes_of_blocks(d, 2);
+  auto s0 = hn::Zero(d), s1 = hn::Zero(d);
+  for (std::int64_t k = 0; k < block.k; ++k) {
+    const auto y = hn::LoadDup128(d, block.b + 4 * k);
+    const auto x = hn::LoadDup128(d, block.a + k * block.term_stride);
+    s0 = hn::MulAdd(spread_to_blocks(d, x, first), y, s0);
+    if (vector == 8) s1 = hn::MulAdd(spread_to_blocks(d, x, second), y, s1);
+  }
+  hn::StoreU(s0, d, block.c);
+  if (vector == 8) hn::StoreU(s1, d, block.c + vector);
+}
+
+HWY_INLINE bool has_four_columns_by_block(const GemmSizes& sizes, const MatrixView& a) {
+  return sizes.n == 4 && hn::Lanes(NarrowBlocks()) >= 8 &&
+         (a.column_stride == 1 || a.row_stride == 1);
+}
+
+HWY_INLINE void four_columns_by_block(const GemmSizes& sizes, const MatrixView& a, const float* b,
+                                      float* c) {
+  constexpr std::int64_t line = 16;
+  NarrowBlock block{4, sizes.k, a.data, a.row_stride, a.column_stride, b, c, sizes.ahead};
+  std::int64_t i = 0;
+  for (; i + 4 <= sizes.m; i += 4, block.a += 4 * a.row_stride, block.c += 16) {
+    if (a.column_stride == 1) {
+      four_rows_by_term_blocks(block);
+      continue;
+    }
+    for (std::int64_t k = 0; i % line == 0 && k < sizes.k; ++k) {
+      hwy::Prefetch(block.a + k * a.column_stride + sizes.ahead);
+    }
+    four_rows_by_row_blocks(block);
+  }
+  for (; i < sizes.m; ++i, block.a += a.row_stride, block.c += 4) {
+    one_row<false>(NarrowFour(), block);
+  }
+}
+
+#endif
+
 void few_columns(const GemmSizes& sizes, MatrixView a, const float* b, float* c) {
+  if (has_four_columns_by_block(sizes, a)) return four_columns_by_block(sizes, a, b, c);
   const NarrowLanes d;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const std::int64_t eight = static_cast<std::int64_t>(hn::Lanes(NarrowEight()));
@@ -166,7 +313,7 @@ void few_columns(const GemmSizes& sizes, MatrixView a, const float* b, float* c)
   for (; j < n; ++j) all_rows<false>(NarrowOne(), sizes, a, b, c, j);
 }
 
-/// Elements of B between what is used and what is asked for.
+/// Elements of B between what is used and what is asked for, unless a product follows.
 constexpr std::int64_t narrow_fetched_ahead = 1024;
 
 // Few terms, B transposed: the rows of B are so short that a dot product of each would be more
@@ -192,16 +339,6 @@ void few_terms_transposed(const GemmSizes& sizes, MatrixView a, const float* b, 
 
 #else
 
-template <class D, class V>
-HWY_INLINE auto sum_of_blocks(D, V v) {
-  if constexpr (hn::MaxLanes(D()) > 4) {
-    const hn::Half<D> half;
-    return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
-  } else {
-    return v;
-  }
-}
-
 /// The sums of four vectors, as four lanes.
 template <class D, class V>
 HWY_INLINE auto four_sums(D d, V v0, V v1, V v2, V v3) {
@@ -220,10 +357,11 @@ HWY_INLINE void dots_by_four(D d, const GemmSizes& sizes, const MatrixView& a, c
                              float* c) {
   const NarrowFour four;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d)), k = sizes.k;
+  const std::int64_t ahead = sizes.ahead != 0 ? sizes.ahead : narrow_fetched_ahead;
   std::int64_t j = 0;
   for (; j + 4 <= sizes.n; j += 4) {
     const float *b0 = b + j * k, *b1 = b0 + k, *b2 = b1 + k, *b3 = b2 + k;
-    for (std::int64_t at = 0; at < 4 * k; at += 16) hwy::Prefetch(b0 + narrow_fetched_ahead + at);
+    for (std::int64_t at = 0; at < 4 * k; at += 16) hwy::Prefetch(b0 + ahead + at);
     for (std::int64_t i = 0; i < sizes.m; ++i) {
       const float* x = a.data + i * a.row_stride;
       auto s0 = hn::Zero(d), s1 = hn::Zero(d), s2 = hn::Zero(d), s3 = hn::Zero(d);
@@ -255,6 +393,8 @@ HWY_INLINE std::int64_t four_terms(D d, const GemmSizes& sizes, const MatrixView
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   auto y0 = hn::Zero(d), y1 = y0, y2 = y0, y3 = y0;
   for (; j + lanes <= sizes.n; j += lanes) {
+    fetch_two_vectors(d, b + 4 * j + sizes.ahead);
+    fetch_two_vectors(d, b + 4 * j + 2 * lanes + sizes.ahead);
     hn::LoadInterleaved4(d, b + 4 * j, y0, y1, y2, y3);
     for (std::int64_t i = 0; i < sizes.m; ++i) {
       const float* x = a.data + i * a.row_stride;

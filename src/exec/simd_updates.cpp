@@ -16,12 +16,14 @@ namespace shard::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Asks for what comes a little later: the prefetchers lose a stream at the end of each page, and
-/// divisions leave no room to wait.
-template <class D>
-HWY_INLINE void fetch_later(D, const float* from) {
-  constexpr std::size_t ahead = 512;  // elements: 2 KiB
-  hwy::Prefetch(from + ahead);
+/// Asks for what comes a little later, once for each line and not beyond the arrays' end: the
+/// prefetchers lose a stream at the end of each page, and divisions leave no room to wait.
+HWY_INLINE void fetch_later(const AdamArrays& arrays, std::size_t i, std::size_t count) {
+  constexpr std::size_t ahead = 512, line = 16;  // elements: 2 KiB
+  if (i % line != 0 || i + ahead >= count) return;
+  hwy::Prefetch(arrays.param + i + ahead);
+  hwy::Prefetch(arrays.mu + i + ahead);
+  hwy::Prefetch(arrays.nu + i + ahead);
 }
 
 /// Adam's update of one vector (Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015,
@@ -29,9 +31,6 @@ HWY_INLINE void fetch_later(D, const float* from) {
 template <class D>
 HWY_INLINE void adam_lanes(D d, const AdamArrays& arrays, const AdamNumbers& numbers,
                            std::size_t i) {
-  fetch_later(d, arrays.param + i);
-  fetch_later(d, arrays.mu + i);
-  fetch_later(d, arrays.nu + i);
   const auto g = hn::LoadU(d, arrays.gradient + i);
   const auto p = hn::LoadU(d, arrays.param + i);
   const auto b1 = hn::Set(d, numbers.b1);
@@ -58,7 +57,10 @@ void adam(const AdamArrays& arrays, const AdamNumbers& numbers, std::size_t coun
   const AdamArrays local = arrays;  // copies: stores to floats cannot change them
   const AdamNumbers fixed = numbers;
   std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) adam_lanes(d, local, fixed, i);
+  for (; i + lanes <= count; i += lanes) {
+    fetch_later(local, i, count);
+    adam_lanes(d, local, fixed, i);
+  }
   for (; i < count; ++i) adam_lanes(one, local, fixed, i);
 }
 

@@ -46,7 +46,7 @@ void check_product(const GemmSizes& sizes, MatrixView a, MatrixView b, const Mul
 template <class Check>
 void for_edge_sizes(const Check& check) {
   for (const std::int64_t m : {1, 2, 3, 4, 5, 7, 8, 9, 16, 65}) {
-    for (const std::int64_t n : {1, 3, 8, 15, 16, 17, 33, 64, 70}) {
+    for (const std::int64_t n : {1, 3, 4, 8, 15, 16, 17, 33, 64, 70}) {
       for (const std::int64_t k : {1, 2, 3, 4, 5, 8, 13, 31, 64}) check(make_case(m, n, k));
     }
   }
@@ -93,6 +93,26 @@ TEST_CASE("the few-column product is right at every edge") {
       });
     }
   });
+}
+
+TEST_CASE("four rows of a few-column product have the bits of the whole, whatever is asked for") {
+  for (const std::int64_t n : {4, 16}) {
+    for (const std::int64_t k : {1, 4, 7, 37}) {
+      CAPTURE(n);
+      CAPTURE(k);
+      const GemmCase c = make_case(22, n, k);
+      const MatrixView rows{c.a.data(), k, 1}, columns{c.a.data(), 1, c.sizes.m};
+      for (MatrixView a : {rows, columns}) {
+        std::vector<float> whole(static_cast<std::size_t>(22 * n)), parts(whole.size());
+        narrow_gemm_loops().few_columns(c.sizes, a, c.b.data(), whole.data());
+        for (std::int64_t i = 0; i < 22; i += 4, a.data += 4 * a.row_stride) {
+          const GemmSizes part{std::min<std::int64_t>(4, 22 - i), n, k, 1 << 20};
+          narrow_gemm_loops().few_columns(part, a, c.b.data(), parts.data() + i * n);
+        }
+        CHECK(parts == whole);
+      }
+    }
+  }
 }
 
 TEST_CASE("the few-term product with a transposed operand is right at every edge") {
