@@ -32,7 +32,10 @@ constexpr const char* rows = "x: \"f32[batch, length, embed]\", places: \"i32[le
 constexpr const char* places =
     "x: \"f32[batch, length, embed]\", places: \"i32[batch, length, embed]\"";
 
-constexpr std::array<DescribedLayer, 55> described_layers = {{
+constexpr const char* lists =
+    "x: \"f32[batch, embed]\", at: \"i32[entries=8]\", counts: \"i32[entries=8]\"";
+
+constexpr std::array<DescribedLayer, 56> described_layers = {{
     {"embedding", integers, "embedding: {vocab: vocab, features: embed}"},
     {"attend", integers, "embedding: {name: table, vocab: vocab, features: embed}, attend: table"},
     {"position_embedding", activations, "position_embedding"},
@@ -97,6 +100,9 @@ constexpr std::array<DescribedLayer, 55> described_layers = {{
     {"all_to_all", activations,
      "manual: {in_specs: P(data), out_specs: \"P(None, data)\", layers: [all_to_all: {axes: data, "
      "split: length, concat: batch}]}"},
+    {"ragged_all_to_all", lists,
+     "manual: {of: [x, at, counts], in_specs: P(data), out_specs: P(data), layers: "
+     "[ragged_all_to_all: {of: [x, x, at, counts, at, counts], axes: data}]}"},
     {"ppermute", activations,
      "manual: {in_specs: P(data), out_specs: P(data), layers: [ppermute: {axes: data, shift: 1}]}"},
     {"axis_index", activations,

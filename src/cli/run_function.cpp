@@ -161,6 +161,19 @@ void time_and_count(Cluster& cluster, const Options& options, Progress& progress
   if (!options.trace.empty()) run.timeline = cluster.run_recorded();
 }
 
+/// The same, at the layer whose instruction failed, where that is known.
+RunFailure located(const RunFailure& failure, const PlannedFunction& function) {
+  std::vector<Diagnostic> diagnostics = failure.diagnostics();
+  if (failure.at().index < 0) return failure;
+  const Instruction& failed = function.program.bodies[static_cast<std::size_t>(failure.at().body)]
+                                  .instructions[static_cast<std::size_t>(failure.at().index)];
+  if (failed.node == NodeId::none) return failure;
+  for (Diagnostic& diagnostic : diagnostics) {
+    if (!diagnostic.at.is_known()) diagnostic.at = function.sharded.graph.node(failed.node).at;
+  }
+  return RunFailure(std::move(diagnostics), failure.at());
+}
+
 }  // namespace
 
 FunctionOutcome run_function(Cluster& cluster, const PlannedFunction& function,
@@ -172,10 +185,14 @@ FunctionOutcome run_function(Cluster& cluster, const PlannedFunction& function,
   outcome.run.function = &function;
   outcome.run.compared_steps = compared_steps;
   feed(cluster, graph, arrays);
-  if (compared_steps > 0) {
-    compare_steps(cluster, function, arguments_of(graph, arrays), progress, outcome);
+  try {
+    if (compared_steps > 0) {
+      compare_steps(cluster, function, arguments_of(graph, arrays), progress, outcome);
+    }
+    time_and_count(cluster, options, progress, outcome.run);
+  } catch (const RunFailure& failure) {
+    throw located(failure, function);
   }
-  time_and_count(cluster, options, progress, outcome.run);
   return outcome;
 }
 

@@ -18,9 +18,9 @@ constexpr KeyTable replication = {.name = "max_replicated_bytes",
                                   .help = "limits on bytes that several devices hold",
                                   .rows = replication_rows};
 
-constexpr std::array<std::string_view, 6> collective_words = {
-    "all_reduce", "all_gather",         "reduce_scatter",
-    "all_to_all", "collective_permute", "collective_broadcast"};
+constexpr std::array<std::string_view, 7> collective_words = {
+    "all_reduce",         "all_gather",           "reduce_scatter",   "all_to_all",
+    "collective_permute", "collective_broadcast", "ragged_all_to_all"};
 constexpr std::array<KeyRow, 2> forbidden_rows = {{
     {.name = "kind", .kind = word, .help = "what it is; default: any", .choices = collective_words},
     {.name = "axis", .kind = text, .help = "a mesh axis it runs over; default: any"},

@@ -269,7 +269,7 @@ constexpr std::array<KeyRow, 1> own_name = {{
 }};
 constexpr auto index_rows = joined_rows(over_axes, own_name);
 
-constexpr std::array<KeyTable, 10> collectives = {{
+constexpr std::array<KeyTable, 11> collectives = {{
     {"psum", "layer 'psum'", "sum over devices", sum_rows, "axes"},
     {"pmean", "layer 'pmean'", "mean over devices", sum_rows, "axes"},
     {"pmax", "layer 'pmax'", "largest over devices", sum_rows, "axes"},
@@ -277,6 +277,8 @@ constexpr std::array<KeyTable, 10> collectives = {{
     {"all_gather", "layer 'all_gather'", "the parts of all devices", part_rows, "axes"},
     {"psum_scatter", "layer 'psum_scatter'", "a part of the sum over devices", part_rows, "axes"},
     {"all_to_all", "layer 'all_to_all'", "a part of each device for each", exchange_rows},
+    {"ragged_all_to_all", "layer 'ragged_all_to_all'", "rows for each device, as the data say",
+     sum_rows},
     {"ppermute", "layer 'ppermute'", "the value of another device", permute_rows},
     {"pbroadcast", "layer 'pbroadcast'", "the value of one device", sender_rows},
     {"axis_index", "layer 'axis_index'", "the number of the device", index_rows, "axes"},

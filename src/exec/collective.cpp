@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "exec/moving_collective.h"
+#include "exec/ragged_collective.h"
 #include "exec/reduce_streams.h"
 
 namespace shard {
@@ -147,6 +148,8 @@ Made make_reducing(const CollectiveShape& shape) {
 Made make_gathering(const CollectiveShape& shape) { return std::make_unique<AllGather>(shape); }
 Made make_moving(const CollectiveShape& shape) { return make_moving_collective(shape); }
 
+Made make_ragged(const CollectiveShape& shape) { return make_ragged_collective(shape, false); }
+
 Made make_slicing(const CollectiveShape&) { SHARD_CHECK(false, "a local slice meets nobody"); }
 
 Bytes wire_all_reduce(std::int64_t bytes, std::int64_t n) { return Bytes(2 * (n - 1) * bytes / n); }
@@ -161,13 +164,14 @@ struct CollectiveRow {
 };
 
 // An all_gather is counted by its result, of which every device sends its own part n-1 times.
-constexpr std::array<CollectiveRow, 7> collective_rows = {{
+constexpr std::array<CollectiveRow, 8> collective_rows = {{
     {CollectiveKind::all_reduce, make_reducing<AllReduce>, wire_all_reduce},
     {CollectiveKind::all_gather, make_gathering, wire_of_others},
     {CollectiveKind::reduce_scatter, make_reducing<ReduceScatter>, wire_of_others},
     {CollectiveKind::all_to_all, make_moving, wire_of_others},
     {CollectiveKind::collective_permute, make_moving, wire_once},
     {CollectiveKind::collective_broadcast, make_moving, wire_once},
+    {CollectiveKind::ragged_all_to_all, make_ragged, wire_once},
     {CollectiveKind::all_slice, make_slicing, wire_none},
 }};
 

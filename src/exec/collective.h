@@ -22,7 +22,8 @@ namespace shard {
 struct MemberPlace {
   const std::byte* operand = nullptr;
   std::byte* result = nullptr;
-  std::vector<const std::byte*> also_read{};  ///< by what is done with the result at once
+  /// Operands behind the first, or those of what is done with the result at once.
+  std::vector<const std::byte*> also_read{};
   std::vector<std::byte*> also_written{};
 };
 
@@ -75,8 +76,10 @@ struct CollectiveShape {
   TensorType operand;
   TensorType result;
   int members = 1;
-  std::vector<int> source;             ///< collective_permute, collective_broadcast
-  std::optional<PartWindow> window{};  ///< collective_permute instead: fetched along `dim`
+  std::vector<int> source;              ///< collective_permute, collective_broadcast
+  std::optional<PartWindow> window{};   ///< collective_permute instead: fetched along `dim`
+  std::vector<TensorType> also_read{};  ///< ragged_all_to_all: the operands behind the first
+  std::vector<int> devices{};           ///< ragged_all_to_all: the members', for messages
 };
 
 /// The work, for every dtype. Local slices are no rendezvous: see `slice_kernel`.

@@ -295,18 +295,21 @@ class Compiler {
   void add_collective(const Instruction& instruction, const std::string& behind = "",
                       const std::string& before = "") {
     const Collective& collective = *instruction.collective;
-    SHARD_CHECK(instruction.operands.size() == 1 && instruction.results.size() == 1,
-                "a collective has one operand and one result");
-    const TensorType operand = program_.buffer(instruction.operands[0]).type;
+    SHARD_CHECK(instruction.operands.size() == operand_count(collective.kind) &&
+                    instruction.results.size() == 1,
+                "a collective has the operands of its kind and one result");
+    const std::vector<TensorType> operands = types(instruction.operands);
     const TensorType result = program_.buffer(instruction.results[0]).type;
     StreamInstruction made = with_places(instruction);
     if (collective.kind != CollectiveKind::all_reduce) {
-      SHARD_CHECK(!places_.may_overlap(made.operands[0], made.results[0]),
-                  "only an all_reduce works in place");
+      for (const Place& operand : made.operands) {
+        SHARD_CHECK(!places_.may_overlap(operand, made.results[0]),
+                    "only an all_reduce works in place");
+      }
     }
     const std::string label = before + collective_label(program_.mesh, collective) + behind;
     if (collective.kind == CollectiveKind::all_slice) {
-      made.kernel = slice_kernel(program_.mesh, collective, operand, result);
+      made.kernel = slice_kernel(program_.mesh, collective, operands.front(), result);
       return add(std::move(made), label, true);
     }
     if (collectives_.algorithm == CollectiveAlgorithm::hierarchical &&
@@ -318,7 +321,7 @@ class Compiler {
     made.site = static_cast<int>(made_.sites.size());
     if (part_) part_->first_tag = static_cast<int>(made_.end_tag);
     made_.sites.push_back(
-        build_site(program_.mesh, collective, operand, result, made.site, collectives_, part_));
+        build_site(program_.mesh, collective, operands, result, made.site, collectives_, part_));
     made_.end_tag += tags_of_group * (program_.mesh.device_count() / product(collective.axes));
     made_.sites.back().counter = kind_of(label, true);
     made_.sites.back().body = body_;

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "exec/hosted_reduction.h"
 #include "exec/moving_collective.h"
+#include "exec/ragged_collective.h"
 
 namespace shard {
 namespace {
@@ -134,6 +135,9 @@ class HostedMoves : public HostedCollective {
 std::shared_ptr<HostedCollective> make_hosted_collective(const CollectiveShape& shape,
                                                          HostedGroup group) {
   SHARD_CHECK(group.numbers.size() > 1, "a hosted group is on several hosts");
+  if (shape.kind == CollectiveKind::ragged_all_to_all) {
+    return make_hosted_ragged(shape, std::move(group));
+  }
   if (auto reduction = make_hosted_reduction(shape, group)) return reduction;
   return std::make_shared<HostedMoves>(shape, std::move(group));
 }

@@ -89,6 +89,7 @@ KernelResult make_concatenate(const KernelSite& site);
 KernelResult make_pad(const KernelSite& site);
 KernelResult make_reverse(const KernelSite& site);
 KernelResult make_ppermute(const KernelSite& site);
+KernelResult make_ragged_all_to_all(const KernelSite& site);  // ragged_kernel.cpp
 KernelResult make_dynamic_slice(const KernelSite& site);
 KernelResult make_dynamic_update_slice(const KernelSite& site);
 KernelResult make_gather(const KernelSite& site);  // index_kernels.cpp

@@ -121,6 +121,7 @@ constexpr std::array<KernelRow, static_cast<std::size_t>(Op::count_)> table = {{
     {Op::pad, make_pad},
     {Op::reverse, make_reverse},
     {Op::ppermute, make_ppermute},
+    {Op::ragged_all_to_all, make_ragged_all_to_all},
     {Op::dynamic_slice, make_dynamic_slice},
     {Op::dynamic_update_slice, make_dynamic_update_slice},
     {Op::gather, make_gather},

@@ -404,6 +404,7 @@ constexpr std::array<ReferenceRow, static_cast<std::size_t>(Op::count_)> rows = 
     {Op::pad, reference::pad},
     {Op::reverse, reference::reverse},
     {Op::ppermute, reference::ppermute},
+    {Op::ragged_all_to_all, reference::ragged_all_to_all},
     {Op::dynamic_slice, reference::dynamic_slice},
     {Op::dynamic_update_slice, reference::dynamic_update_slice},
     {Op::gather, reference::gather},

@@ -85,9 +85,11 @@ void linear_recurrence(const ReferenceCall& call);
 void sort(const ReferenceCall& call);
 void top_k(const ReferenceCall& call);
 
-// reference_ragged.cpp: grouped products
+// reference_ragged.cpp: grouped products, rows sent as the data say
 void ragged_dot(const ReferenceCall& call);
 void ragged_outer(const ReferenceCall& call);
+/// `RunFailure` (`ragged-range`) for a row that is in no array.
+void ragged_all_to_all(const ReferenceCall& call);
 
 // reference_windows.cpp: windows and bits
 void convolution(const ReferenceCall& call);

@@ -416,7 +416,10 @@ std::exception_ptr Scheduler::named(int device, const std::exception_ptr& failur
     for (Diagnostic& diagnostic : diagnostics) {
       diagnostic.message = where + ": " + diagnostic.message;
     }
-    return std::make_exception_ptr(RunFailure(std::move(diagnostics)));
+    const DeviceState& state_of = state(device);
+    const StreamInstruction& failed =
+        state_of.stream->instructions[static_cast<std::size_t>(state_of.counter)];
+    return std::make_exception_ptr(RunFailure(std::move(diagnostics), {failed.body, failed.index}));
   } catch (const InternalError& error) {
     return std::make_exception_ptr(InternalError(where + ": " + error.what()));
   } catch (const std::exception& error) {

@@ -9,14 +9,15 @@
 #include <utility>
 
 #include "base/check.h"
+#include "exec/ragged_collective.h"
 #include "exec/routed_collective.h"
 
 namespace shard {
 namespace {
 
-constexpr std::array<std::string_view, 7> kind_names = {
-    "all_reduce",         "all_gather",           "reduce_scatter", "all_to_all",
-    "collective_permute", "collective_broadcast", "all_slice"};
+constexpr std::array<std::string_view, 8> kind_names = {
+    "all_reduce",         "all_gather",           "reduce_scatter",    "all_to_all",
+    "collective_permute", "collective_broadcast", "ragged_all_to_all", "all_slice"};
 static_assert(kind_names.size() == static_cast<std::size_t>(CollectiveKind::all_slice) + 1);
 
 /// Which piece of the array a device has under `dims`.
@@ -87,6 +88,7 @@ std::shared_ptr<const CollectiveWork> work_of(const CollectiveShape& shape,
                                               const CollectiveChoice& choice,
                                               const MembersByHost& hosts) {
   if (const Route* const route = route_of(choice.algorithm)) {
+    if (shape.kind == CollectiveKind::ragged_all_to_all) return make_ragged_collective(shape, true);
     if (auto routed = make_routed_collective(shape, *route, {shape.members, hosts})) return routed;
   }
   return make_collective(shape);
@@ -103,6 +105,12 @@ std::vector<int> sources_in(const Mesh& mesh, const Collective& collective,
   return sources(mesh, collective, group);
 }
 
+/// The members' devices, where the work tells of them.
+std::vector<int> devices_in(const Collective& collective, const std::vector<std::int64_t>& group) {
+  if (collective.kind != CollectiveKind::ragged_all_to_all) return {};
+  return {group.begin(), group.end()};
+}
+
 CollectiveSite whole_site(const Mesh& mesh, const Collective& collective,
                           const std::vector<std::vector<std::int64_t>>& groups,
                           CollectiveShape shape, int number, const CollectiveChoice& choice) {
@@ -111,8 +119,9 @@ CollectiveSite whole_site(const Mesh& mesh, const Collective& collective,
   MembersByHost last_hosts;
   for (const std::vector<std::int64_t>& group : groups) {
     shape.source = sources_in(mesh, collective, group);
+    shape.devices = devices_in(collective, group);
     MembersByHost hosts = members_by_host(mesh, group, choice.hosts);
-    if (!works.empty() && shape.source == last_source &&
+    if (!works.empty() && shape.source == last_source && shape.devices.empty() &&
         hosts == last_hosts) {  // groups mostly do the same
       works.push_back(works.back());
       continue;
@@ -132,6 +141,7 @@ CollectiveSite site_part(const Mesh& mesh, const Collective& collective,
   const auto work_of_group = [&](std::size_t number_of_group) {
     const std::vector<std::int64_t>& group = groups[number_of_group];
     shape.source = sources_in(mesh, collective, group);
+    shape.devices = devices_in(collective, group);
     HostedGroup hosted = members_and_hosts(mesh, group, part.hosts);
     if (hosted.numbers.size() == 1) return GroupWork{work_of(shape, choice, hosted.members), {}};
     const auto self = std::find(hosted.numbers.begin(), hosted.numbers.end(), part.self);
@@ -158,23 +168,25 @@ bool hosts_cut_alike(const Mesh& mesh, const std::vector<AxisRef>& axes, int hos
   });
 }
 
-CollectiveSite build_site(const Mesh& mesh, const Collective& collective, const TensorType& operand,
-                          const TensorType& result, int number, const CollectiveChoice& choice,
+CollectiveSite build_site(const Mesh& mesh, const Collective& collective,
+                          std::span<const TensorType> operands, const TensorType& result,
+                          int number, const CollectiveChoice& choice,
                           const std::optional<SitePart>& part) {
   const std::vector<std::vector<std::int64_t>> groups = replica_groups(mesh, collective.axes);
   CollectiveShape shape{collective.kind,
                         collective.reduction,
                         collective.dim,
                         collective.split_dim,
-                        operand,
+                        operands.front(),
                         result,
                         static_cast<int>(product(collective.axes)),
                         {},
-                        collective.window};
+                        collective.window,
+                        {operands.begin() + 1, operands.end()}};
   CollectiveSite site = part ? site_part(mesh, collective, groups, shape, number, *part)
                              : whole_site(mesh, collective, groups, shape, number, choice);
   site.axes = mesh_axes(collective);
-  site.element_bytes = info(operand.dtype).bytes;
+  site.element_bytes = info(operands.front().dtype).bytes;
   return site;
 }
 

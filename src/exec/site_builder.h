@@ -2,6 +2,7 @@
 // A collective of a Program with its groups on a mesh.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ std::string collective_label(const Mesh& mesh, const Collective& collective);
 
 /// The site `number` of the collective, done by the chosen algorithm. With a `part` only what one
 /// of its hosts does of it, by the hierarchical algorithm.
-CollectiveSite build_site(const Mesh& mesh, const Collective& collective, const TensorType& operand,
-                          const TensorType& result, int number, const CollectiveChoice& choice = {},
+CollectiveSite build_site(const Mesh& mesh, const Collective& collective,
+                          std::span<const TensorType> operands, const TensorType& result,
+                          int number, const CollectiveChoice& choice = {},
                           const std::optional<SitePart>& part = {});
 
 /// True when hosts cut all groups over `axes` in the same way. Where they do not, sums over groups

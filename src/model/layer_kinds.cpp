@@ -77,6 +77,8 @@ constexpr LayerKind own_kinds[] = {
      "the sum over the devices, a part for each"},
     {"all_to_all", 1, 1, any_op | key_axes, true, lower_collective,
      "a part of each device for each"},
+    {"ragged_all_to_all", 6, 6, any_op | key_axes, true, lower_collective,
+     "rows of the first input for each device, put into the second; offsets and sizes say which"},
     {"ppermute", 1, 1, any_op | key_axes, true, lower_collective, "the value of another device"},
     {"pbroadcast", 1, 1, any_op | key_axes, true, lower_collective,
      "the value of one device for all along mesh axes"},

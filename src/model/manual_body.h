@@ -34,6 +34,7 @@ enum class ManualKind {
   all_gather,
   psum_scatter,
   all_to_all,
+  ragged_all_to_all,
   ppermute,
   pbroadcast,
   axis_index,
@@ -43,6 +44,7 @@ enum class ManualKind {
 struct ManualCollective {
   ManualKind kind = ManualKind::psum;
   ValueId operand = ValueId::none;  ///< none for axis_index
+  std::vector<ValueId> others{};    ///< ragged_all_to_all: its operands behind the first
   ValueId result = ValueId::none;
   std::vector<int> axes;   ///< positions in ManualBody::axes, in order
   std::int64_t dim = 0;    ///< gathered, scattered; all_to_all: split

@@ -45,7 +45,7 @@ void ManualReplay::play(const ManualCollective& collective) {
     ManualKind kind;
     Form form;
   };
-  static constexpr std::array<Row, 10> forms = {{
+  static constexpr std::array<Row, 11> forms = {{
       {ManualKind::psum, &ManualReplay::summed},
       {ManualKind::pmean, &ManualReplay::mean},
       {ManualKind::pmax, &ManualReplay::largest},
@@ -53,6 +53,7 @@ void ManualReplay::play(const ManualCollective& collective) {
       {ManualKind::all_gather, &ManualReplay::gathered},
       {ManualKind::psum_scatter, &ManualReplay::scattered},
       {ManualKind::all_to_all, &ManualReplay::exchanged},
+      {ManualKind::ragged_all_to_all, &ManualReplay::exchanged_rows},
       {ManualKind::ppermute, &ManualReplay::permuted},
       {ManualKind::pbroadcast, &ManualReplay::broadcast},
       {ManualKind::axis_index, &ManualReplay::index},
@@ -194,6 +195,22 @@ StackedValue ManualReplay::exchanged(const ManualCollective& collective) {
   joined[static_cast<std::size_t>(senders) + 1] *= joined[static_cast<std::size_t>(senders)];
   joined.erase(joined.begin() + senders);
   return {shaped(moved, std::move(joined)), value.axes, value.varying};
+}
+
+StackedValue ManualReplay::exchanged_rows(const ManualCollective& collective) {
+  std::vector<ValueId> given{collective.operand};
+  given.insert(given.end(), collective.others.begin(), collective.others.end());
+  AxisList axes = sorted_union(collective.axes, {}), varying = axes;
+  for (const ValueId operand : given) {
+    axes = sorted_union(axes, stacked(operand).axes);
+    varying = sorted_union(varying, stacked(operand).varying);
+  }
+  std::vector<ValueId> operands;
+  for (const ValueId operand : given) operands.push_back(widened(stacked(operand), axes).value);
+  const ValueId result =
+      lowering_.emit(Op::ragged_all_to_all, operands,
+                     Attributes{{"dims", positions_among(axes, collective.axes)}});
+  return {placed(result, axes), axes, varying};
 }
 
 StackedValue ManualReplay::permuted(const ManualCollective& collective) {

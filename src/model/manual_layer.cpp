@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "model/manual_replay.h"
 #include "model/op_arguments.h"
+#include "ops/ragged_exchange.h"
 
 namespace shard {
 namespace {
@@ -263,7 +264,7 @@ struct CollectiveWord {
   ManualKind kind;
   bool takes_several;
 };
-constexpr std::array<CollectiveWord, 10> collective_words = {{
+constexpr std::array<CollectiveWord, 11> collective_words = {{
     {"psum", ManualKind::psum, true},
     {"pmean", ManualKind::pmean, true},
     {"pmax", ManualKind::pmax, true},
@@ -271,6 +272,7 @@ constexpr std::array<CollectiveWord, 10> collective_words = {{
     {"all_gather", ManualKind::all_gather, true},
     {"psum_scatter", ManualKind::psum_scatter, true},
     {"all_to_all", ManualKind::all_to_all, false},
+    {"ragged_all_to_all", ManualKind::ragged_all_to_all, true},
     {"ppermute", ManualKind::ppermute, false},
     {"pbroadcast", ManualKind::pbroadcast, true},
     {"axis_index", ManualKind::axis_index, false},
@@ -301,8 +303,12 @@ class CollectiveLayer {
     std::vector<std::string> labels;
     if (op_.input_count() > 0) {
       collective_.operand = op_.input();
-      type = op_.type(collective_.operand);
-      labels = op_.labels(collective_.operand);
+      if (!find_others()) return ValueId::none;
+      // What has the result's type, or is made into it.
+      const ValueId like =
+          collective_.others.empty() ? collective_.operand : collective_.others.front();
+      type = op_.type(like);
+      labels = op_.labels(like);
       if (!shape(type)) return ValueId::none;
     }
     collective_.kind = word_.kind;
@@ -335,6 +341,21 @@ class CollectiveLayer {
     if (collective_.axes.size() == 1 || word_.takes_several) return true;
     return refuse("wrong-argument-count", op_.layer.kind + " runs over one axis, found " +
                                               std::to_string(collective_.axes.size()));
+  }
+
+  /// The output and the lists of a ragged_all_to_all.
+  bool find_others() {
+    if (op_.input_count() == 1) return true;
+    std::vector<TensorType> types{op_.type(collective_.operand)};
+    for (std::size_t k = 1; k < op_.input_count(); ++k) {
+      collective_.others.push_back(k < ragged_lists_begin ? op_.input(k) : op_.untouched(k));
+      types.push_back(op_.type(collective_.others.back()));
+    }
+    const std::string mistake = ragged_exchange_mistake(types, 0, parts());
+    if (mistake.empty()) return true;
+    return refuse("bad-exchange", op_.layer.kind + ": " + mistake,
+                  "its inputs are operand[n, ..], output[m, ..], input_offsets, send_sizes, "
+                  "output_offsets and recv_sizes");
   }
 
   std::int64_t parts() const { return lowering_.manual->product(collective_.axes); }

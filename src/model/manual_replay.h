@@ -49,6 +49,7 @@ class ManualReplay {
   StackedValue gathered(const ManualCollective& collective);
   StackedValue scattered(const ManualCollective& collective);
   StackedValue exchanged(const ManualCollective& collective);
+  StackedValue exchanged_rows(const ManualCollective& collective);
   StackedValue permuted(const ManualCollective& collective);
   StackedValue broadcast(const ManualCollective& collective);
   StackedValue index(const ManualCollective& collective);

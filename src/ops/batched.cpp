@@ -116,7 +116,7 @@ void batched_counts(Attributes& attributes, const Shape& lead) {
 }
 
 /// Other elementwise ops stay as they are and have no row.
-constexpr std::array<BatchedRow, 36> batched_rows = {{
+constexpr std::array<BatchedRow, 37> batched_rows = {{
     {Op::dot, batched_dot},
     {Op::dropout, batched_counts},
     {Op::reduce_sum, batched_dims},
@@ -137,6 +137,7 @@ constexpr std::array<BatchedRow, 36> batched_rows = {{
     {Op::sort, batched_dim},
     {Op::concatenate, batched_dim},
     {Op::ppermute, batched_dim},
+    {Op::ragged_all_to_all, batched_dims},
     {Op::top_k, unchanged},
     {Op::transpose, batched_order},
     {Op::broadcast, batched_broadcast},

@@ -146,7 +146,8 @@ enum class Op : std::uint8_t {
   pad,            ///< (x, value) with attributes low, high, interior; low and high may be < 0
   reverse,        ///< attribute dims
   ppermute,       ///< attributes dim, source: place i of dim gets place source[i], -1: zeros
-  dynamic_slice,  ///< (x, start of each dim...) with attribute sizes; starts are clamped
+  ragged_all_to_all,     ///< attribute dims: rows exchanged as the data say; see ragged_exchange.h
+  dynamic_slice,         ///< (x, start of each dim...) with attribute sizes; starts are clamped
   dynamic_update_slice,  ///< (x, update, start of each dim...); starts are clamped
   // lookups, attributes as IndexDims has them and mode ("clip": indices are clamped; "fill": what
   // is nowhere is `fill`, or dropped)

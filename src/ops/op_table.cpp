@@ -8,6 +8,7 @@
 #include "ops/local_form.h"
 #include "ops/op_rows.h"
 #include "ops/ragged.h"
+#include "ops/ragged_exchange.h"
 #include "ops/shape_rules.h"
 
 namespace shard {
@@ -275,6 +276,10 @@ constexpr OpRows rows = {{
              reverse_derivative, "dims from the end", nullptr, true),
     movement(Op::ppermute, "ppermute", 1, PassClass::other, ppermute_shape, ppermute_rule,
              ppermute_derivative, "places of dim sent to other places; zeros where none is sent"),
+    movement(Op::ragged_all_to_all, "ragged_all_to_all", 6, PassClass::other,
+             ragged_all_to_all_shape, ragged_all_to_all_rule, ragged_all_to_all_derivative,
+             "(operand, output, input_offsets, send_sizes, output_offsets, recv_sizes): rows that "
+             "members along dims send each other"),
     movement(Op::dynamic_slice, "dynamic_slice", -1, PassClass::slice_like, dynamic_slice_shape,
              dynamic_slice_rule, dynamic_slice_derivative,
              "(x, starts): a part of given sizes, moved to where it fits", dynamic_slice_form),

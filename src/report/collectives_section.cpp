@@ -32,14 +32,15 @@ std::vector<std::string> table_row(const Layout& layout, const std::vector<Colle
           with_commas(first.group),
           with_commas(count),
           bytes_text(layout, first.payload),
-          bytes_text(layout, first.wire_each),
+          at_most_text(may_send_less(first.kind), bytes_text(layout, first.wire_each)),
           join(whys)};
 }
 
 std::string wire_line(const Plan& plan, const Layout& layout) {
   std::string text;
   for (const AxisWire& wire : wire_per_axis(plan.main())) {
-    text += fmt::format("   {} {}", wire.axes, bytes_text(layout, wire.wire));
+    text += fmt::format("   {} {}", wire.axes,
+                        at_most_text(wire.is_bound, bytes_text(layout, wire.wire)));
   }
   if (text.empty()) return "";
   return "wire per device and step:" + text.substr(2) + '\n';

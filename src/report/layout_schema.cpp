@@ -20,7 +20,7 @@ constexpr const char* compare_schema =
 "null"], "description": "null: not known"}, "collectives": {"type": ["array", "null"],
 "description": "null: not known, the model is a list of arrays", "items": {"type": "object",
 "properties": {"kind": {"type": "string",
-"description": "all_reduce, all_gather, reduce_scatter, all_to_all, collective_permute or collective_broadcast"},
+"description": "all_reduce, all_gather, reduce_scatter, all_to_all, collective_permute, collective_broadcast or ragged_all_to_all"},
 "mesh_axes": {"type": "string"}, "count_per_step": {"type": "integer"}, "payload_bytes": {
 "type": "integer", "description": "of each"}, "wire_bytes_per_step": {"type": "integer",
 "description": "of all, per device"}, "link": {"type": ["string", "null"],

@@ -60,6 +60,10 @@ std::string bytes_text(const Layout& layout, Bytes bytes) {
   return layout.human ? human(bytes) : with_commas(bytes);
 }
 
+std::string at_most_text(bool is_bound, std::string text) {
+  return is_bound ? "at most " + text : text;
+}
+
 std::string emphasised(const Layout& layout, const std::string& text, const char* code) {
   return layout.color ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
 }

@@ -146,8 +146,11 @@ Clauses collective_why(const PlannedFunction& function, const Instruction& instr
              " computes in parts split over " + axes + ", which need elements of each other"}};
   }
   if (reason.kind == CollectiveReason::Kind::asked) {
-    return {{std::string(name_of(reason.phase)) + ": ", layer,
-             " sends along " + axes + ": " + sent_text(instruction.collective->senders)}};
+    const std::string what =
+        may_send_less(instruction.collective->kind)
+            ? " sends rows along " + axes + " as the data say"
+            : " sends along " + axes + ": " + sent_text(instruction.collective->senders);
+    return {{std::string(name_of(reason.phase)) + ": ", layer, what}};
   }
   const std::array<std::string_view, 6> wanted = {"",           "operand",    "result",
                                                   "constraint", "loop carry", "output"};
@@ -203,6 +206,8 @@ std::string key_of(const CollectiveRow& row) {
 }
 
 }  // namespace
+
+bool may_send_less(CollectiveKind kind) { return kind == CollectiveKind::ragged_all_to_all; }
 
 std::vector<ArrayRow> state_rows(const Plan& plan) {
   const PlannedFunction& function = plan.main();
@@ -301,6 +306,7 @@ std::vector<AxisWire> wire_per_axis(const PlannedFunction& function) {
     if (count.wire == Bytes(0)) continue;
     AxisWire& wire = by_axes[mesh_axes];
     wire.wire += count.wire;
+    wire.is_bound = wire.is_bound || may_send_less(count.kind);
     wire.mesh_axes = mesh_axes;
   }
   std::vector<AxisWire> all;
@@ -333,9 +339,9 @@ std::vector<LiveRow> live_rows(const Program& program) {
 }
 
 std::string_view name_of(CollectiveKind kind) {
-  constexpr std::array<std::string_view, 7> names = {
-      "all_reduce",         "all_gather",           "reduce_scatter", "all_to_all",
-      "collective_permute", "collective_broadcast", "all_slice"};
+  constexpr std::array<std::string_view, 8> names = {
+      "all_reduce",         "all_gather",           "reduce_scatter",    "all_to_all",
+      "collective_permute", "collective_broadcast", "ragged_all_to_all", "all_slice"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -67,6 +67,9 @@ struct CollectiveRow {
   const Instruction* instruction = nullptr;  ///< of the function's program
 };
 
+/// The wire bytes that the plan says of it are an upper bound.
+bool may_send_less(CollectiveKind kind);
+
 /// All collectives of the function; those that look alike stand together, in order of the first.
 std::vector<CollectiveRow> collective_rows(const PlannedFunction& function);
 
@@ -78,6 +81,7 @@ struct AxisWire {
   std::vector<int> mesh_axes;
   std::string axes;
   Bytes wire;
+  bool is_bound = false;  ///< some of them may send less
 };
 std::vector<AxisWire> wire_per_axis(const PlannedFunction& function);
 

@@ -94,6 +94,7 @@ Json counted_json(const FunctionRun& run) {
   for (const MovedRow& row : moved_rows(run)) {
     moved.push_back({{"mesh_axes", row.axes},
                      {"planned_wire_bytes_per_step", row.planned.count()},
+                     {"planned_is_bound", row.is_bound},
                      {"counted_wire_bytes_per_step", row.counted.count()},
                      {"copied_bytes_of_all_devices_per_step", row.copied.count()}});
   }

@@ -36,11 +36,16 @@ bool FunctionRun::may_do_less() const {
   });
 }
 
+bool FunctionRun::may_send_less() const {
+  const std::vector<AxisWire> wires = wire_per_axis(*function);
+  return may_do_less() || std::any_of(wires.begin(), wires.end(),
+                                      [](const AxisWire& wire) { return wire.is_bound; });
+}
+
 bool FunctionRun::bytes_equal() const {
-  const bool is_bound = may_do_less();
   const std::vector<MovedRow> rows = moved_rows(*this);
   return std::all_of(rows.begin(), rows.end(), [&](const MovedRow& row) {
-    return is_bound ? row.counted <= row.planned : row.planned == row.counted;
+    return row.is_bound ? row.counted <= row.planned : row.planned == row.counted;
   });
 }
 
@@ -66,6 +71,7 @@ std::vector<MovedRow> moved_rows(const FunctionRun& run) {
   std::map<std::vector<int>, Bytes> totals;
   for (const AxisWire& wire : wire_per_axis(*run.function)) {
     rows[wire.mesh_axes].planned = wire.wire;
+    rows[wire.mesh_axes].is_bound = wire.is_bound || run.may_do_less();
   }
   const std::int64_t steps = std::max<std::int64_t>(1, run.counters.steps);
   for (const AxisCounter& counter : run.counters.axes) {

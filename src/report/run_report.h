@@ -36,7 +36,10 @@ struct FunctionRun {
   bool results_equal() const;
   /// A cond leaves one of its blocks out, which the plan counts: what it says are bounds then.
   bool may_do_less() const;
-  /// Counted wire bytes of a step over each set of axes are the planned ones.
+  /// The same of wire bytes alone: also where a collective sends what the data say.
+  bool may_send_less() const;
+  /// Counted wire bytes of a step over each set of axes are the planned ones, or at most those
+  /// where they are a bound.
   bool bytes_equal() const;
   /// Every device's high-water mark is the planned peak.
   bool memory_equal() const;
@@ -50,6 +53,7 @@ struct FunctionRun {
 struct MovedRow {
   std::string axes;
   Bytes planned;
+  bool is_bound = false;  ///< `planned` is what is sent at most
   Bytes counted;
   Bytes copied;  ///< by our own collectives, of all devices
 };

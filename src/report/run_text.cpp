@@ -136,8 +136,8 @@ std::string moved_table(const FunctionRun& run, const Layout& layout) {
                {"counted", true},
                {"our copies, all devices", true}});
   for (const MovedRow& row : moved_rows(run)) {
-    table.add({row.axes, bytes_text(layout, row.planned), bytes_text(layout, row.counted),
-               bytes_text(layout, row.copied)});
+    table.add({row.axes, at_most_text(row.is_bound, bytes_text(layout, row.planned)),
+               bytes_text(layout, row.counted), bytes_text(layout, row.copied)});
   }
   if (table.empty()) return "MOVED per device and step  nothing\n";
   return table.render(layout.width, layout.color);
@@ -196,10 +196,14 @@ std::string verdict(const RunReport& report, const Layout& layout) {
       std::count_if(report.functions.begin(), report.functions.end(),
                     [](const FunctionRun& run) { return !run.differences.empty(); });
   const bool is_equal = all(&FunctionRun::results_equal);
-  const bool is_bound = std::any_of(report.functions.begin(), report.functions.end(),
-                                    [](const FunctionRun& run) { return run.may_do_less(); });
+  const auto any = [&](bool (FunctionRun::*fact)() const) {
+    return std::any_of(report.functions.begin(), report.functions.end(),
+                       [&](const FunctionRun& run) { return (run.*fact)(); });
+  };
   const auto word = [](bool ok) { return ok ? "equal" : "DIFFER"; };
-  const auto planned = [&](bool ok) { return ok && is_bound ? "within the plan" : word(ok); };
+  const auto planned = [&](bool ok, bool is_bound) {
+    return ok && is_bound ? "within the plan" : word(ok);
+  };
   const bool is_partly = is_equal && compared < std::ssize(report.functions);
   const std::string results =
       compared == 0 ? "not compared"
@@ -207,8 +211,10 @@ std::string verdict(const RunReport& report, const Layout& layout) {
   return fmt::format("{}: results {}, bytes {}, memory {}\n",
                      emphasised(layout, report.is_ok() ? "run ok" : "run not ok",
                                 report.is_ok() ? "1;32" : "1;31"),
-                     results, planned(all(&FunctionRun::bytes_equal)),
-                     planned(all(&FunctionRun::memory_equal) && all(&FunctionRun::pages_ok)));
+                     results,
+                     planned(all(&FunctionRun::bytes_equal), any(&FunctionRun::may_send_less)),
+                     planned(all(&FunctionRun::memory_equal) && all(&FunctionRun::pages_ok),
+                             any(&FunctionRun::may_do_less)));
 }
 
 }  // namespace

@@ -29,6 +29,9 @@ std::string verdict_line(const Plan& plan, const Layout& layout);
 /// Exact with commas, or with a binary unit for --human.
 std::string bytes_text(const Layout& layout, Bytes bytes);
 
+/// `at most 1,024` for a bound, else the text itself.
+std::string at_most_text(bool is_bound, std::string text);
+
 /// SGR bold or colour around `text` when the layout has colour.
 std::string emphasised(const Layout& layout, const std::string& text, const char* code);
 

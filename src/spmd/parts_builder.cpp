@@ -108,9 +108,22 @@ BufferId PartsBuilder::send(BufferId operand, const Axes& axes, std::vector<int>
   return collective(std::move(made), operand, type(operand));
 }
 
+BufferId PartsBuilder::ragged_all_to_all(const std::vector<BufferId>& operands, const Axes& axes) {
+  Collective made;
+  made.kind = CollectiveKind::ragged_all_to_all;
+  made.axes = axes;
+  made.why.kind = CollectiveReason::Kind::asked;
+  return collective(std::move(made), operands, type(operands[1]));
+}
+
 BufferId PartsBuilder::collective(Collective collective, BufferId operand, TensorType result) {
+  return this->collective(std::move(collective), std::vector{operand}, std::move(result));
+}
+
+BufferId PartsBuilder::collective(Collective collective, std::vector<BufferId> operands,
+                                  TensorType result) {
   const std::int64_t parts = product(collective.axes);
-  const TensorType& before = type(operand);
+  const TensorType& before = type(operands.front());
   if (collective.window) {
     collective.wire = window_bytes(*collective.window, before, collective.dim, parts);
     collective.payload = collective.wire;
@@ -131,7 +144,7 @@ BufferId PartsBuilder::collective(Collective collective, BufferId operand, Tenso
                     ""};
   Instruction instruction = node_;
   instruction.kind = Instruction::Kind::collective;
-  instruction.operands = {operand};
+  instruction.operands = std::move(operands);
   instruction.results = {new_buffer(std::move(result), shard::name(collective.kind))};
   instruction.collective = std::move(collective);
   const BufferId made = instruction.results.front();

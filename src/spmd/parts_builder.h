@@ -36,6 +36,8 @@ class PartsBuilder {
   /// Whole parts over `axes`, each from the part that `senders` says; see `Collective::senders`.
   BufferId send(BufferId operand, const Axes& axes, std::vector<int> senders,
                 CollectiveReason::Kind why = CollectiveReason::Kind::neighbours);
+  /// The op's six operands; see `CollectiveKind::ragged_all_to_all`.
+  BufferId ragged_all_to_all(const std::vector<BufferId>& operands, const Axes& axes);
 
   /// An i32 scalar.
   BufferId number(std::int64_t value);
@@ -54,6 +56,8 @@ class PartsBuilder {
  private:
   BufferId new_buffer(TensorType type, std::string_view what);
   BufferId collective(Collective collective, BufferId operand, TensorType result);
+  /// `operands.front()` is what is sent.
+  BufferId collective(Collective collective, std::vector<BufferId> operands, TensorType result);
 
   Program& program_;
   int body_;

@@ -5,6 +5,7 @@
 //   windows     slice, pad, concatenate, reverse, convolution, reduce_window: each part of the
 //               result needs a window of each operand, which one permute fetches (part_window.h)
 //   places      ppermute: the parts of a dim, one place each, change devices
+//   members     ragged_all_to_all: a device has one member of each exchange
 //   lines       argmax, argmin, top_k, cumulative ops: each part on its own, then one answer per
 //               part goes round
 //   sorts       another dim is split meanwhile, or sorted parts are merged

@@ -1,5 +1,5 @@
 // Ops that move elements, on dims that are split: slice, pad, concatenate, reverse, ppermute,
-// dynamic_slice.
+// ragged_all_to_all, dynamic_slice.
 
 #include <algorithm>
 #include <array>
@@ -249,6 +249,35 @@ std::vector<BufferId> emit_ppermute(PartsBuilder& build, const PartsSite& site,
                      CollectiveReason::Kind::asked)};
 }
 
+/// Members can be on devices of their own; rows and entries stay whole.
+FactorRule members_apart(FactorRule rule, const Node&) {
+  for (Factor& factor : rule.factors) factor.needs_neighbours = false;
+  return rule;
+}
+
+Axes member_axes(const PartsSite& site) {
+  Axes axes;
+  for (const std::int64_t dim : site.attributes().integers("dims")) {
+    const Axes& split = site.operand_axes(0, dim);
+    axes.insert(axes.end(), split.begin(), split.end());
+  }
+  return axes;
+}
+
+/// A device has one member.
+bool ragged_fits(const PartsSite& site) {
+  for (const std::int64_t dim : site.attributes().integers("dims")) {
+    const std::int64_t size = whole_size(site.operands[0], static_cast<std::size_t>(dim));
+    if (size != product(site.operand_axes(0, dim))) return false;
+  }
+  return !member_axes(site).empty();
+}
+
+std::vector<BufferId> emit_ragged(PartsBuilder& build, const PartsSite& site,
+                                  const std::vector<BufferId>& operands) {
+  return {build.ragged_all_to_all(operands, member_axes(site))};
+}
+
 /// Dims that are cut: any split of the array, none of the slice; a sum over the parts.
 FactorRule dynamic_slice_parts(FactorRule rule, const Node&) {
   for (std::size_t dim = 0; dim < rule.operands[0].size(); ++dim) {
@@ -320,13 +349,14 @@ std::vector<BufferId> emit_dynamic_slice(PartsBuilder& build, const PartsSite& s
   return {x};
 }
 
-constexpr std::array<PartsForm, 7> forms_of_moves = {{
+constexpr std::array<PartsForm, 8> forms_of_moves = {{
     {Op::slice, movable_rule, slice_fits, emit_slice},
     {Op::slice, piece_rule, piece_fits, emit_piece},
     {Op::pad, movable_rule, pad_fits, emit_pad},
     {Op::concatenate, movable_rule, nullptr, emit_concatenate},
     {Op::reverse, movable_rule, nullptr, emit_reverse},
     {Op::ppermute, movable_rule, ppermute_fits, emit_ppermute, true},
+    {Op::ragged_all_to_all, members_apart, ragged_fits, emit_ragged, true},
     {Op::dynamic_slice, dynamic_slice_parts, nullptr, emit_dynamic_slice},
 }};
 

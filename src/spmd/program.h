@@ -62,8 +62,13 @@ enum class CollectiveKind {
   all_to_all,
   collective_permute,
   collective_broadcast,
+  ragged_all_to_all,  ///< the operands of that op (ops/ragged_exchange.h), of which the others
+                      ///< have one; the data say what is sent
   all_slice
 };
+
+/// Of a collective of this kind.
+std::size_t operand_count(CollectiveKind kind);
 
 /// Why a collective is there.
 struct CollectiveReason {
@@ -96,7 +101,7 @@ struct Collective {
   Bytes payload;  ///< local operand bytes (all_gather: local result bytes; window, senders: the
                   ///< wire's)
   Bytes wire;     ///< bytes a device sends with the optimal (ring) algorithm; window, senders:
-                  ///< those of the device that sends most
+                  ///< those of the device that sends most; ragged_all_to_all: at most
   CollectiveReason why;
 
   friend bool operator==(const Collective&, const Collective&) = default;

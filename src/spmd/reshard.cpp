@@ -42,6 +42,7 @@ class StepWriter {
       case CollectiveKind::all_reduce:
       case CollectiveKind::reduce_scatter:
       case CollectiveKind::collective_broadcast:
+      case CollectiveKind::ragged_all_to_all:
         break;
     }
     SHARD_CHECK(false, "a reshard has neither a reduction nor a source");

@@ -206,6 +206,7 @@ Layout LayoutMoves::forward(const Layout& layout, const LayoutMove& move,
     case CollectiveKind::collective_permute:
       return with_pieces(kinds_after, layout);
     case CollectiveKind::collective_broadcast:
+    case CollectiveKind::ragged_all_to_all:
       break;
   }
   SHARD_CHECK(false, "every move can be made");
@@ -224,6 +225,7 @@ Layout LayoutMoves::backward(const Layout& layout, const LayoutMove& move,
     case CollectiveKind::all_reduce:
     case CollectiveKind::collective_permute:
     case CollectiveKind::collective_broadcast:
+    case CollectiveKind::ragged_all_to_all:
       break;
   }
   SHARD_CHECK(false, "sums are reduced before the last permute");

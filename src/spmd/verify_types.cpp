@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ops/ragged_exchange.h"
 #include "spmd/axes.h"
 #include "spmd/fused_form.h"
 #include "spmd/liveness.h"
@@ -143,8 +144,11 @@ class TypeCheck {
 
   void check_collective(const Instruction& instruction) {
     const Collective& collective = *instruction.collective;
-    if (instruction.operands.size() != 1 || instruction.results.size() != 1)
-      return wrong("a collective has one operand and one result");
+    const std::size_t count = operand_count(collective.kind);
+    if (instruction.operands.size() != count || instruction.results.size() != 1) {
+      return wrong(count == 1 ? std::string("a collective has one operand and one result")
+                              : fmt::format("it has {} operands and one result", count));
+    }
     if (collective.axes.empty() || !has_axes({collective.axes}))
       return wrong("it runs over axes that the mesh has not, over one twice, or over none");
     const bool reduces = collective.kind == CollectiveKind::all_reduce ||
@@ -152,6 +156,7 @@ class TypeCheck {
     if (reduces != (collective.reduction != Reduction::none))
       return wrong(reduces ? "it has no reduction" : "it has a reduction but reduces nothing");
     const TensorType& before = type(instruction.operands.front());
+    if (collective.kind == CollectiveKind::ragged_all_to_all) return check_ragged(instruction);
     const std::optional<TensorType> after = result_type(collective, before);
     if (!after && collective.kind == CollectiveKind::collective_broadcast)
       return wrong(fmt::format("its source is none of {} devices", product(collective.axes)));
@@ -162,6 +167,21 @@ class TypeCheck {
     if (collective.window) return check_window_bytes(collective, before);
     if (!collective.senders.empty()) return check_sent_bytes(collective, before);
     check_bytes(collective, bytes_of(before), bytes_of(*after));
+  }
+
+  void check_ragged(const Instruction& instruction) {
+    const Collective& collective = *instruction.collective;
+    std::vector<TensorType> operands;
+    for (const BufferId id : instruction.operands) operands.push_back(type(id));
+    const int leads = std::max(0, operands.back().rank() - 1);
+    const std::string mistake = ragged_exchange_mistake(operands, leads, product(collective.axes));
+    if (!mistake.empty()) return wrong(mistake);
+    if (collective.dim >= 0 || collective.split_dim >= 0 || !collective.from.empty() ||
+        !collective.to.empty() || collective.window || !collective.senders.empty() ||
+        collective.source >= 0)
+      return wrong("it has fields of another kind");
+    expect(instruction.results.front(), operands[1]);
+    check_bytes(collective, bytes_of(operands[0]), bytes_of(operands[1]));
   }
 
   void check_window_bytes(const Collective& collective, const TensorType& before) {
@@ -225,6 +245,8 @@ class TypeCheck {
                                         : !permutes(collective, before.rank()))
           return std::nullopt;
         return after;
+      case CollectiveKind::ragged_all_to_all:
+        return std::nullopt;  // looked at by itself
       case CollectiveKind::collective_broadcast:
         if (collective.source < 0 || collective.source >= n) return std::nullopt;
         return after;

@@ -1,4 +1,5 @@
 #include "base/check.h"
+#include "ops/ragged_exchange.h"
 #include "spmd/reshard.h"
 
 namespace shard {
@@ -16,11 +17,16 @@ Bytes wire_bytes(CollectiveKind kind, Bytes operand, std::int64_t group_size) {
       return Bytes((n - 1) * bytes / n);
     case CollectiveKind::collective_permute:
     case CollectiveKind::collective_broadcast:
+    case CollectiveKind::ragged_all_to_all:
       return operand;
     case CollectiveKind::all_slice:
       return Bytes(0);
   }
   SHARD_CHECK(false, "every collective kind has a wire formula");
+}
+
+std::size_t operand_count(CollectiveKind kind) {
+  return kind == CollectiveKind::ragged_all_to_all ? ragged_operands : 1;
 }
 
 Bytes reshard_bytes(const Mesh& mesh, const TensorType& global, const Sharding& from,

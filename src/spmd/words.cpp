@@ -5,9 +5,9 @@
 namespace shard {
 namespace {
 
-constexpr std::array<std::string_view, 7> collective_words = {
-    "all_reduce",         "all_gather",           "reduce_scatter", "all_to_all",
-    "collective_permute", "collective_broadcast", "all_slice"};
+constexpr std::array<std::string_view, 8> collective_words = {
+    "all_reduce",         "all_gather",           "reduce_scatter",    "all_to_all",
+    "collective_permute", "collective_broadcast", "ragged_all_to_all", "all_slice"};
 constexpr std::array<std::string_view, 7> category_words = {
     "input", "parameter", "optimizer", "gradient", "activation", "collective", "output"};
 constexpr std::array<std::string_view, 3> phase_words = {"forward", "backward", "update"};

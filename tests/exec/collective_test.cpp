@@ -232,7 +232,7 @@ TEST_CASE("a permute on a mesh takes each piece from a device that has it") {
   collective.from = sharding_of({{mesh.full(0)}, {mesh.full(1)}}).dims;
   collective.to = sharding_of({{mesh.full(1)}, {mesh.full(0)}}).dims;
   const TensorType type{DType::f32, {2, 2}};
-  const CollectiveSite made = build_site(mesh, collective, type, type, 0);
+  const CollectiveSite made = build_site(mesh, collective, std::span(&type, 1), type, 0);
   CHECK(made.label == "collective_permute x y");
   CHECK(made.axes == std::vector<int>{0, 1});
   const Arrays operands = random_operands(type, 4);

@@ -127,6 +127,41 @@ TEST_CASE("collectives that do not fit are told") {
         "  hint: they are counted from 0 along its axes, the first axis major\n");
 }
 
+TEST_CASE("inputs of an exchange of rows that do not fit are told") {
+  const auto mistakes = [](const std::string& lists, const std::string& of,
+                           const std::string& axes = "data") {
+    return mistakes_in_region(
+        "inputs: {x: \"f32[rows=8, embed=16]\", narrow: \"f32[rows=8, two=2]\", " + lists +
+        "}\nlayers:\n  - manual:\n      of: [x, narrow, a, b]\n      in_specs: "
+        "P(data)\n      out_specs: P(data)\n      layers: [ragged_all_to_all: "
+        "{of: [" +
+        of + "], axes: " + axes + "}]\n");
+  };
+  const std::string integers = "a: \"i32[entries=8]\", b: \"i32[entries=8]\"";
+  const std::string hint =
+      " [bad-exchange]\n  hint: its inputs are operand[n, ..], output[m, ..], input_offsets, "
+      "send_sizes, output_offsets and recv_sizes\n";
+  const std::string where = "model.yaml:7:16: error: ragged_all_to_all: ";
+  CHECK(mistakes(integers, "x, x, a, b, a, b") == "");
+  CHECK(mistakes(integers, "x, narrow, a, b, a, b") ==
+        where + "rows differ: operand is f32[4,16], output is f32[4,2]" + hint);
+  CHECK(mistakes(integers, "x, x, a, b, a, x") ==
+        where + "recv_sizes is f32[4,16], not a list of integers" + hint);
+  CHECK(mistakes("a: \"i32[entries=8]\", b: \"f32[entries=8]\"", "x, x, a, b, a, a") ==
+        where + "send_sizes is f32[4], not a list of integers" + hint);
+  CHECK(mistakes("a: \"i32[entries=8]\", b: \"i32[some=4]\"", "x, x, a, b, a, b") ==
+        where + "send_sizes has 2 entries, input_offsets 4" + hint);
+  CHECK(mistakes("a: \"i32[entries=6]\", b: \"i32[entries=6]\"", "x, x, a, b, a, b") ==
+        where + "3 entries are not as many for each of 2 members" + hint);
+  CHECK(mistakes(integers, "x, x, a, b, a, b", "dta") ==
+        "model.yaml:7:16: error: 'dta' of ragged_all_to_all is no axis of the manual region "
+        "[manual-axis]\n"
+        "  hint: did you mean 'data'? its axes: data, model\n");
+  CHECK(mistakes(integers, "x, x, a, b, a") ==
+        "model.yaml:7:40: error: ragged_all_to_all takes 6 inputs, found 5 [wrong-input-count]\n"
+        "  hint: name them: of: [a, b]\n");
+}
+
 TEST_CASE("a typed region has a spec for all inputs or one for each") {
   CHECK(mistakes_in_region(
             "sizes: {batch: 8}\ninputs: {x: \"f32[batch]\"}\nlayers:\n  - explicit_axes: "

@@ -118,6 +118,40 @@ TEST_CASE("places that are sent to others have a permutation factor") {
   CHECK(shape(Op::ppermute, {f32({4, 2})}, sent(1, {1, 1})) == "place 1 is sent twice");
 }
 
+TEST_CASE("rows that members send each other have permutation factors along the members") {
+  const auto along = [](Dims dims) { return Attributes{{"dims", std::move(dims)}}; };
+  const auto with = [](std::size_t which, TensorType type) {
+    std::vector<TensorType> operands{f32({2, 4, 3, 5}), f32({2, 4, 6, 5}), i32({2, 4, 8}),
+                                     i32({2, 4, 8}),    i32({2, 4, 8}),    i32({2, 4, 8})};
+    operands[which] = std::move(type);
+    return operands;
+  };
+  const std::vector<TensorType> good = with(0, f32({2, 4, 3, 5}));
+  CHECK(rule(Op::ragged_all_to_all, good, along({1})) ==
+        "([i, j, k, n],[i, j, l, n],[i, j, m],[i, j, m],[i, j, m],[i, j, m]) -> ([i, j, l, n]) "
+        "rep={k,l,m} perm={j}");
+  CHECK(shape(Op::ragged_all_to_all, good, along({0, 1})) == "f32[2,4,6,5]");
+  CHECK(shape(Op::ragged_all_to_all, good, along({2})) == "there is no dim 2 in rank 2");
+  const auto mistake = [&](std::size_t which, TensorType type) {
+    return shape(Op::ragged_all_to_all, with(which, std::move(type)), along({1}));
+  };
+  CHECK(mistake(0, f32({3, 4, 3, 5})) ==
+        "leading dims differ: operand is f32[3,4,3,5], output is f32[2,4,6,5]");
+  CHECK(mistake(0, f32({2, 4})) == "operand is f32[], which has no rows");
+  CHECK(mistake(1, i32({2, 4, 6, 5})) == "dtypes differ: f32 and i32");
+  CHECK(mistake(1, f32({2, 4, 6, 3})) == "rows differ: operand is f32[3,5], output is f32[6,3]");
+  CHECK(mistake(3, f32({2, 4, 8})) == "send_sizes is f32[8], not a list of integers");
+  CHECK(mistake(4, i32({2, 4})) == "output_offsets is i32[], not a list of integers");
+  CHECK(mistake(5, i32({2, 4, 4})) == "recv_sizes has 4 entries, input_offsets 8");
+  std::vector<TensorType> few = good;
+  for (std::size_t i = 2; i < few.size(); ++i) few[i] = i32({2, 4, 6});
+  CHECK(shape(Op::ragged_all_to_all, few, along({1})) ==
+        "6 entries are not as many for each of 4 members");
+  for (std::size_t i = 2; i < few.size(); ++i) few[i] = i32({2, 4, 0});
+  CHECK(shape(Op::ragged_all_to_all, few, along({1})) ==
+        "0 entries are not as many for each of 4 members");
+}
+
 TEST_CASE("reversed dims have permutation factors") {
   CHECK(rule(Op::reverse, {f32({4, 2})}, {{"dims", Dims{0}}}) == "([i, j]) -> ([i, j]) perm={i}");
   CHECK(shape(Op::reverse, {f32({4, 2})}, {{"dims", Dims{2}}}) == "there is no dim 2 in rank 2");

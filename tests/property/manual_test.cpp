@@ -184,6 +184,90 @@ TEST_CASE("a broadcast in a manual region is one collective of one part") {
   CHECK(compare("output", cluster.read_output(0), wanted, 1e-6).is_ok());
 }
 
+namespace {
+
+/// Each of eight devices along [model, data] sends its first row to the fourth row of the next one,
+/// and the `sent` others to the one three further on.
+struct RowExchange {
+  static constexpr int members = 8, in_rows = 3, out_rows = 5, across = 2;
+  int sent = 2;
+
+  int number(const char* list, int member, int other) const {
+    const bool is_next = other == (member + 1) % members,
+               is_third = other == (member + 3) % members;
+    const std::string_view name(list);
+    if (name == "recv_sizes") {
+      if (other == (member + members - 1) % members) return 1;
+      return other == (member + members - 3) % members ? sent : 0;
+    }
+    if (name == "send_sizes") return is_next ? 1 : is_third ? sent : 0;
+    if (name == "input_offsets") return is_third ? 1 : 0;
+    return is_next ? 4 : is_third ? 1 : 0;
+  }
+
+  /// By rows of the whole arrays.
+  double expected(int row, int column) const {
+    const int member = row / out_rows, at = row % out_rows;
+    if (at == 4) return element((member + members - 1) % members * in_rows, column);
+    if (at >= 1 && at <= sent) {
+      return element((member + members - 3) % members * in_rows + at, column);
+    }
+    return -element(row, column);
+  }
+};
+
+Planned planned_exchange(const std::string& axes) {
+  return plan_texts(
+      "inputs: {x: \"f32[rows=24, columns=2]\", into: \"f32[room=40, columns=2]\", a: "
+      "\"i32[entries=64]\", b: \"i32[entries=64]\", c: \"i32[entries=64]\", d: "
+      "\"i32[entries=64]\"}\n"
+      "layers:\n  - manual:\n      of: [x, into, a, b, c, d]\n      in_specs: \"P((" +
+          axes + "))\"\n      out_specs: \"P((" + axes +
+          "))\"\n      layers: [ragged_all_to_all: {of: [x, into, a, b, c, d], axes: [" + axes +
+          "]}]\n",
+      "mesh: {data: 2, model: 4}\nrules: []\n", false);
+}
+
+}  // namespace
+
+TEST_CASE("an exchange of rows in a manual region is one collective of what is sent") {
+  for (const char* const axes : {"model, data", "data, model"}) {
+    for (const int sent : {0, 1, 2}) {
+      CAPTURE(axes);
+      CAPTURE(sent);
+      const RowExchange exchange{sent};
+      const Planned planned = planned_exchange(axes);
+      const std::vector<CollectiveCount> counts = count_collectives(planned.program);
+      REQUIRE(counts.size() == 1);
+      CHECK(counts[0].kind == CollectiveKind::ragged_all_to_all);
+      CHECK(counts[0].payload == Bytes(3 * 2 * 4));
+      CHECK(counts[0].wire == Bytes(3 * 2 * 4));
+      REQUIRE_NOTHROW(verify(planned.program));
+      CHECK(read_program("p", to_string(planned.program)) == planned.program);
+      Cluster cluster(planned.program, {});
+      cluster.write_input(0, table({24, 2}, element));
+      cluster.write_input(
+          1, table({40, 2}, [](int row, int column) { return -element(row, column); }));
+      std::size_t input = 2;
+      for (const char* const list :
+           {"input_offsets", "send_sizes", "output_offsets", "recv_sizes"}) {
+        HostTensor numbers = zeros({DType::i32, {64}});
+        for (int k = 0; k < 64; ++k) {
+          numbers.data<std::int32_t>()[k] = exchange.number(list, k / 8, k % 8);
+        }
+        cluster.write_input(input++, numbers);
+      }
+      cluster.run();
+      const HostTensor wanted =
+          table({40, 2}, [&](int row, int column) { return exchange.expected(row, column); });
+      CHECK(compare("output", cluster.read_output(0), wanted, 0).is_ok());
+      REQUIRE(cluster.counters().axes.size() == 1);
+      CHECK(cluster.counters().axes[0].wire == Bytes((1 + sent) * 2 * 4));
+      CHECK(differences_from_plan(planned.program, cluster).empty() == (sent == 2));
+    }
+  }
+}
+
 TEST_CASE("a device of a manual region knows its number along an axis") {
   check_region(
       "axis_index: {name: me, axes: model}, convert: {of: me, dtype: f32, name: number}, "

@@ -113,6 +113,25 @@ TEST_CASE("a result beyond its tolerance or not finite is a difference and the w
   CHECK(run.worst()->name == "loss");
 }
 
+TEST_CASE("what a collective sends as the data say is at most what is planned") {
+  PlannedFunction function = two_devices();
+  function.collectives[0].kind = CollectiveKind::ragged_all_to_all;
+  Plan plan;
+  RunReport report = report_of(plan, function);
+  FunctionRun& run = report.functions[0];
+  run.counters.axes[0].wire = Bytes(238);
+  CHECK(run.bytes_equal());
+  const std::string text = run_text(report, Layout{});
+  CHECK(text.find("data                       at most 100       59                      400\n") !=
+        text.npos);
+  CHECK(text.find("run ok: results equal, bytes within the plan, memory equal\n") != text.npos);
+  run.counters.axes[0].wire = Bytes(401);
+  CHECK_FALSE(run.bytes_equal());
+  CHECK(
+      run_text(report, Layout{}).find("run not ok: results equal, bytes DIFFER, memory equal\n") !=
+      text.npos);
+}
+
 TEST_CASE("the report of a run on several hosts says how they talk") {
   const PlannedFunction function = two_devices();
   Plan plan;

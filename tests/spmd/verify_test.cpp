@@ -104,6 +104,56 @@ TEST_CASE("a collective fits its kind and states its true bytes") {
   }
 }
 
+TEST_CASE("an exchange of rows has six operands that fit") {
+  const std::string exchange = R"(program f
+mesh data=2 model=4
+
+inputs
+  %0 "x" f32[4,6,8] [{model}, {}, {}] input
+  %1 "into" f32[4,9,8] [{model}, {}, {}] input
+  %2 "lists" i32[4,8] [{model}, {}] input
+
+outputs
+  %3 "y" f32[4,9,8] [{model}, {}, {}] output
+
+buffers
+  %0 f32[1,6,8] input at 0 value 0 "x"
+  %1 f32[1,9,8] input at 192 value 1 "into"
+  %2 i32[1,8] input at 512 value 2 "lists"
+  %3 f32[1,9,8] output at 576 value 3 "y"
+
+body 0 (%0, %1, %2) -> (%3)
+  0: %3 = ragged_all_to_all(%0, %1, %2, %2, %2, %2) {model} payload 192 wire 192 because asked forward node 0; forward node 0
+
+memory peak 864 instruction 0 live 800
+  live (%1, %3, %0, %2)
+  input 512
+  output 288
+)";
+  const auto edit = [&](const std::string& from, const std::string& to) {
+    return verdict(edited(exchange, from, to));
+  };
+  const std::string where = "body 0, instruction 0 (ragged_all_to_all): ";
+  REQUIRE(verdict(exchange) == "nothing");
+  CHECK(to_string(read_program("p.txt", exchange)) == exchange);
+  CHECK(edit("(%0, %1, %2, %2, %2, %2)", "(%0, %1, %2, %2, %2)") ==
+        bad(where + "it has 6 operands and one result"));
+  CHECK(edit("(%0, %1, %2, %2, %2, %2)", "(%0, %1, %2, %2, %2, %0)") ==
+        bad(where + "leading dims differ: operand is f32[1,6,8], output is f32[1,9,8]"));
+  CHECK(edit("(%0, %1, %2, %2, %2, %2)", "(%0, %1, %2, %0, %2, %2)") ==
+        bad(where + "send_sizes is f32[6,8], not a list of integers"));
+  CHECK(edit("(%0, %1, %2, %2, %2, %2)", "(%1, %0, %2, %2, %2, %2)") ==
+        bad(where + "%3 is f32[1,9,8], expected f32[1,6,8]") +
+            bad(where + "payload 192, expected 288") + bad(where + "wire 192, expected 288"));
+  CHECK(edit("wire 192", "wire 191") == bad(where + "wire 191, expected 192"));
+  CHECK(edit("{model} payload", "{model} dim 0 payload") ==
+        bad(where + "it has fields of another kind"));
+  CHECK(edit("{model} payload", "{model} sum payload") ==
+        bad(where + "it has a reduction but reduces nothing"));
+  CHECK(verdict(edited(straight_text, "all_reduce(%2)", "all_reduce(%2, %0)")) ==
+        bad("body 0, instruction 1 (all_reduce): a collective has one operand and one result"));
+}
+
 TEST_CASE("a loop has a body of its own with its signature") {
   const auto edit = [](const std::string& from, const std::string& to) {
     return verdict(edited(loop_text, from, to));
