@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "exec/cluster.h"
+#include "exec/element.h"
 #include "exec/measure.h"
 #include "exec/reference.h"
 #include "model/graph_builder.h"
@@ -297,6 +298,47 @@ TEST_CASE("places that stay where they are send nothing") {
   REQUIRE_NOTHROW(verify(program));
   CHECK(wire_of(program) == Bytes(0));
   check_outputs(sharded, program, values_of(sharded.graph, 30));
+}
+
+TEST_CASE("members on devices of their own send each other rows by one collective") {
+  constexpr std::int64_t members = 24;
+  const TensorType list{DType::i32, {members, members}};
+  const PartsCase test{"rows",
+                       Op::ragged_all_to_all,
+                       {f32_of({members, 3, 4}), f32_of({members, 5, 4}), list, list, list, list},
+                       {{"dims", Dims{0}}}};
+  // Each sends a row to the next one's last place, two to the one three further on.
+  const auto values = [&](const Graph& graph) {
+    std::vector<HostTensor> inputs = values_of(graph, 30);
+    const double list_of[4][2] = {{0, 1}, {1, 2}, {4, 1}, {1, 2}};
+    for (std::size_t k = 0; k < 4; ++k) {
+      std::vector<double> numbers(members * members);
+      for (std::int64_t one = 0; one < members; ++one) {
+        const std::int64_t way = k == 3 ? members - 1 : 1;
+        numbers[static_cast<std::size_t>(one * members + (one + way) % members)] = list_of[k][0];
+        numbers[static_cast<std::size_t>(one * members + (one + 3 * way) % members)] =
+            list_of[k][1];
+      }
+      from_doubles(numbers.data(), DType::i32, inputs[k + 2].bytes.data(), numbers.size());
+    }
+    return inputs;
+  };
+  for (const Split& split : {Split{{24}, {"x"}}, Split{{4, 6}, {"x", "y"}}}) {
+    const ShardedGraph sharded = shard_graph(PartsGraph(test, split).take(), {}, split.mesh());
+    const Program program = partition(sharded);
+    CAPTURE(to_string(program));
+    const std::vector<CollectiveCount> counts = count_collectives(program);
+    REQUIRE(counts.size() == 1);
+    CHECK(counts[0].kind == CollectiveKind::ragged_all_to_all);
+    CHECK(counts[0].wire == Bytes(3 * 4 * 4));
+    REQUIRE_NOTHROW(verify(program));
+    CHECK(read_program("program", to_string(program)) == program);
+    check_outputs(sharded, program, values(sharded.graph));
+  }
+  // Two members on a device: they are all on one while rows are sent.
+  const Split split{{12}, {"x"}};
+  const ShardedGraph sharded = shard_graph(PartsGraph(test, split).take(), {}, split.mesh());
+  check_outputs(sharded, partition(sharded), values(sharded.graph));
 }
 
 TEST_CASE("a permute with senders that are not there or send twice is refused") {
