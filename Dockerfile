@@ -2,7 +2,7 @@
 FROM debian:bookworm AS build
 COPY . /src
 WORKDIR /src
-RUN apt-get update && apt-get install -y --no-install-recommends g++ cmake make libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libspdlog-dev libfmt-dev libhwy-dev libopenblas-pthread-dev && cmake --workflow --preset release && for c in plan show run; do build/release/shard-plan $c guide_mlp flax_guide; done
+RUN apt-get update && apt-get install -y --no-install-recommends g++ cmake make libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libspdlog-dev libfmt-dev libhwy-dev libmimalloc-dev libopenblas-pthread-dev && cmake --workflow --preset release && for c in plan show run; do build/release/shard-plan $c guide_mlp flax_guide; done
 RUN cmake --install build/release --prefix /opt/shard-plan --strip
 
 FROM debian:bookworm-slim

@@ -1,7 +1,7 @@
-#include "base/object_pool.h"
+#include "base/allocator.h"
 #include "cli/run.h"
 
 int main(int argc, char** argv) {
-  shard::pool_objects();
+  shard::allocate_in_large_pages();
   return shard::run_command_line(argc, argv);
 }

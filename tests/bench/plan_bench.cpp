@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/object_pool.h"
+#include "base/allocator.h"
 #include "cli/plan_functions.h"
 #include "config/load.h"
 #include "mesh/mesh.h"
@@ -129,6 +129,6 @@ void figures() {
 }  // namespace shard::bench
 
 int main() {
-  shard::pool_objects();  // as the tool does
+  shard::allocate_in_large_pages();  // as the tool does
   shard::bench::figures();
 }
