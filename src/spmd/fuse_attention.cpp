@@ -348,17 +348,26 @@ class AttentionFuser {
     return true;
   }
 
-  /// What it reads is there by then: constants that are made later are made before.
+  /// What it reads is there by then.
   bool make_ready(std::size_t number, const BodyUses& uses, const Instruction& made,
                   std::size_t place, Rewriting& rewriting) {
-    for (const BufferId id : made.operands) {
-      const auto maker = uses.maker(id);
-      if (!maker || is_there(number, *maker, place)) continue;
-      if (must_see_) return false;
-      const Instruction& later = body(number).instructions[*maker];
-      if (later.op != Op::constant || later.kind != Instruction::Kind::compute) return false;
-      rewriting.move(*maker, place, later);
-    }
+    return std::all_of(made.operands.begin(), made.operands.end(),
+                       [&](BufferId id) { return is_ready(number, uses, id, place, rewriting); });
+  }
+
+  /// What is made later is made before, where that does not wait for the region: constants, and
+  /// what a gradient gathers of its own operands.
+  bool is_ready(std::size_t number, const BodyUses& uses, BufferId id, std::size_t place,
+                Rewriting& rewriting) {
+    const auto maker = uses.maker(id);
+    if (!maker || is_there(number, *maker, place)) return true;
+    if (const auto moved = rewriting.moved_to(*maker)) return *moved <= place;
+    must_see_ |= number == at_hand_ && made_.drops(*maker);
+    if (must_see_ || rewriting.drops(*maker)) return false;
+    const Instruction& later = body(number).instructions[*maker];
+    if (later.kind == Instruction::Kind::loop || !make_ready(number, uses, later, place, rewriting))
+      return false;
+    rewriting.move(*maker, place, later);
     return true;
   }
 

@@ -178,12 +178,17 @@ std::optional<BufferId> Remaker::again(BufferId id) {
   const FusionRole role = fusion_role(copy.op);
   const bool is_cheap = role == FusionRole::pointwise || role == FusionRole::spread ||
                         role == FusionRole::fill || role == FusionRole::position;
-  if (copy.kind != Instruction::Kind::compute || !is_cheap || copy.results.size() != 1)
-    return std::nullopt;
+  const bool is_known_kind = copy.kind == Instruction::Kind::collective ||
+                             (copy.kind == Instruction::Kind::compute && is_cheap);
+  if (!is_known_kind || copy.results.size() != 1) return std::nullopt;
   for (BufferId& operand : copy.operands) {
     const auto known = there(operand);
     if (!known) return std::nullopt;
     operand = *known;
+  }
+  if (copy.collective) {
+    if (const auto same = moved_there(copy)) return same;
+    if (copy.collective->kind != CollectiveKind::all_slice) return std::nullopt;
   }
   program_.buffers.push_back(Buffer(program_.buffer(id)));
   const BufferId made = id_at<BufferId>(program_.buffers.size() - 1);
@@ -193,6 +198,19 @@ std::optional<BufferId> Remaker::again(BufferId id) {
   made_.push_back(std::move(copy));
   copies_.emplace(id, made);
   return made;
+}
+
+/// What the gradient moves like this for its own use.
+std::optional<BufferId> Remaker::moved_there(const Instruction& wanted) const {
+  for (const Instruction& one : program_.bodies[kept_.body].instructions) {
+    if (!one.collective || one.operands != wanted.operands || one.phase != phase_ ||
+        one.iteration != iteration_)
+      continue;
+    Collective same = *one.collective;
+    same.why = wanted.collective->why;
+    if (same == *wanted.collective) return one.results.front();
+  }
+  return std::nullopt;
 }
 
 }  // namespace shard::spmd

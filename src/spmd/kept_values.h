@@ -42,8 +42,9 @@ std::optional<KeptValues> kept_values(const Program& program, std::size_t number
 /// Takes the parameters of `kept`, which nobody reads any more, from both loops.
 void drop_kept(Program& program, const KeptValues& kept);
 
-/// Finds what the gradient can read in place of buffers of the forward pass. What is not there and
-/// costs little (positions and what is compared of them) is made once more.
+/// Finds what the gradient can read in place of buffers of the forward pass: what it is given, and
+/// what it gathers again. What is not there and costs little (positions and what is compared of
+/// them, a device's own part) is made once more.
 class Remaker {
  public:
   /// For instructions of the phase and iteration of `like`. Adds buffers to the program.
@@ -60,6 +61,7 @@ class Remaker {
   std::optional<BufferId> found(BufferId id) const;
   std::optional<BufferId> found_in_loop(BufferId id) const;
   std::optional<BufferId> again(BufferId id);
+  std::optional<BufferId> moved_there(const Instruction& wanted) const;
   bool is_near(BufferId id) const;
 
   Program& program_;
