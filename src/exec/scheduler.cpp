@@ -122,7 +122,7 @@ std::optional<int> Scheduler::pop(Worker& worker) {
   if (worker.queue.empty()) return std::nullopt;
   const int device = worker.queue.back();
   worker.queue.pop_back();
-  worker.next = worker.queue.empty() ? -1 : worker.queue.back();
+  worker.to_next = worker.queue.empty() ? 0 : state(worker.queue.back()).base - state(device).base;
   worker.ready.store(static_cast<int>(worker.queue.size()));
   return device;
 }
@@ -260,7 +260,7 @@ void Scheduler::compute(Worker& worker, int number, const StreamInstruction& ins
   if (instruction.is_done_later && !is_looked_at()) return;
   const KernelCall call{std::span(worker.operands).first(operands),
                         std::span(worker.results).first(results), worker.scratch, number,
-                        worker.next < 0 ? 0 : state(worker.next).base - device.base};
+                        worker.to_next};
   if (instruction.counter < 0) {
     instruction.kernel(call);
     worker.scratch.release();

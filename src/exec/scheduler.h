@@ -104,7 +104,8 @@ class Scheduler {
     WorkerTally tally;
     std::vector<const std::byte*> operands;
     std::vector<std::byte*> results;
-    int next = -1;  ///< device that was behind the last one in `queue`
+    std::ptrdiff_t to_next = 0;  ///< bytes from the memory of the device at hand to that of the one
+                                 ///< behind it in `queue`; 0: there is none
     Whereabouts* whereabouts = nullptr;
     std::vector<TimelineSpan> spans;
   };
