@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <numeric>
 #include <random>
 
+#include "exec/carried.h"
 #include "exec/numbers.h"
 #include "exec/ragged_collective.h"
 #include "exec/rows.h"
@@ -182,28 +182,6 @@ const std::vector<Sizes> all_sizes = {
     {4, 1, 16, 40, 2, {2, 3}}, {8, 3, 30, 30, 1, {5}}, {2, 2, 0, 4, 1, {3}},
     {2, 1, 4, 0, 2, {3}},      {4, 2, 8, 8, 3, {0}},   {4, 1, 900, 1500, 2, {33}},
 };
-
-/// Places of parcels by the hosts they are from and for.
-void carry(std::vector<std::shared_ptr<HostedCollective>>& hosts, int stage) {
-  std::map<std::pair<int, int>, Parcel> sent;
-  std::vector<Crossing> crossings;
-  for (const auto& host : hosts) crossings.push_back(host->crossing(stage));
-  for (std::size_t from = 0; from < hosts.size(); ++from) {
-    for (const Parcel& parcel : crossings[from].sent) {
-      sent[{static_cast<int>(from), parcel.host}] = parcel;
-    }
-  }
-  std::size_t received = 0;
-  for (std::size_t to = 0; to < hosts.size(); ++to) {
-    for (const Parcel& parcel : crossings[to].received) {
-      const Parcel& from = sent.at({parcel.host, static_cast<int>(to)});
-      REQUIRE(from.count == parcel.count);
-      std::memcpy(parcel.bytes, from.bytes, static_cast<std::size_t>(parcel.count));
-      ++received;
-    }
-  }
-  CHECK(received == sent.size());
-}
 
 /// Every host has the places of its own members alone.
 LinkTallies run_on_hosts(Members& members, const MembersByHost& by_host) {
