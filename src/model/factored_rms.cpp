@@ -23,6 +23,12 @@ ValueId spread_over(UpdateWalk& walk, ValueId x, const Shape& shape, std::int64_
                              Attributes{{"shape", shape}, {"dims", std::move(dims)}});
 }
 
+/// Away from zero, in the dtype of `g`.
+ValueId squared(UpdateWalk& walk, ValueId g) {
+  const ValueId size = walk.plus(walk.size_squared(g), square_epsilon);
+  return walk.converted(size, walk.builder().type(g).dtype);
+}
+
 /// A kept square after this step: decay * old + (1 - decay) * square, with `decay` a scalar.
 ValueId next_square(UpdateWalk& walk, ValueId old, ValueId square, ValueId decay) {
   const ValueId rest = walk.plus(walk.one(Op::negate, decay), 1);
@@ -35,7 +41,7 @@ ValueId factored_update(UpdateWalk& walk, const TransformationUse& use, std::siz
   const Shape shape = walk.builder().type(g).shape;
   const auto largest = static_cast<std::int64_t>(dims.largest);
   const auto second = static_cast<std::int64_t>(dims.second);
-  const ValueId square = walk.plus(walk.one(Op::square, g), square_epsilon);
+  const ValueId square = squared(walk, g);
   const ValueId row =
       next_square(walk, walk.slot(use, "v_row", i), mean_over(walk, square, largest), decay);
   const ValueId column =
@@ -46,8 +52,8 @@ ValueId factored_update(UpdateWalk& walk, const TransformationUse& use, std::siz
   const std::int64_t in_row = second > largest ? second - 1 : second;
   const ValueId mean = mean_over(walk, row, in_row);
   const ValueId whole = spread_over(walk, mean, walk.builder().type(row).shape, in_row);
-  const ValueId row_factor = walk.one(Op::rsqrt, walk.two(Op::divide, row, whole));
-  const ValueId column_factor = walk.one(Op::rsqrt, column);
+  const ValueId row_factor = walk.inverse_root(walk.two(Op::divide, row, whole));
+  const ValueId column_factor = walk.inverse_root(column);
   const ValueId by_row = walk.two(Op::multiply, g, spread_over(walk, row_factor, shape, largest));
   return walk.two(Op::multiply, by_row, spread_over(walk, column_factor, shape, second));
 }
@@ -79,11 +85,11 @@ void scale_by_factored_rms(UpdateWalk& walk, const TransformationUse& use) {
       keep_placeholders(walk, use, i, {"v"});
       continue;
     }
-    const ValueId square = walk.plus(walk.one(Op::square, g), square_epsilon);
+    const ValueId square = squared(walk, g);
     const ValueId next = next_square(walk, walk.slot(use, "v", i), square, decay);
     walk.set_slot(use, "v", i, next);
     keep_placeholders(walk, use, i, {"v_row", "v_col"});
-    g = walk.two(Op::multiply, g, walk.one(Op::rsqrt, next));
+    g = walk.two(Op::multiply, g, walk.inverse_root(next));
   }
 }
 

@@ -282,6 +282,8 @@ class StateBuilder {
     for (const auto& [key, dtype] : optimizer.dtypes) {
       if (key == slot.dtype_argument) return dtype;
     }
+    // The files' dtype of optimizer state is one of real numbers.
+    if (info(parameter.type.dtype).is_complex) return parameter.type.dtype;
     if (slot.is_f32_by_default) return DType::f32;
     return request_.dtype.value_or(parameter.type.dtype);
   }

@@ -25,8 +25,9 @@ enum class ReducedAxes {
 
 struct StateRequest {
   const StatePaths& paths;
-  int first = 0;                 ///< position of the first parameter in the state
-  std::optional<DType> dtype{};  ///< of the slots; nothing: the parameters', as optax does
+  int first = 0;  ///< position of the first parameter in the state
+  std::optional<DType>
+      dtype{};  ///< of real parameters' slots; nothing: the parameters', as optax does
   ReducedAxes reduced = ReducedAxes::kept_dims;
 };
 

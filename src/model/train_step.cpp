@@ -12,17 +12,41 @@
 namespace shard {
 namespace {
 
-/// Everything can be trained: parameters and outputs are floating point.
+/// What an optimizer does with complex parameters is what optax does: it compares none of them.
+void refuse_clipped_complex(const OptimizerConfig& optimizer, const StateLeaf& parameter,
+                            Diagnostics& diagnostics) {
+  if (optimizer.kind == "clip") {
+    diagnostics.error("dtype-mismatch", optimizer.at,
+                      "clip received a complex value: " + parameter.path + " is " +
+                          to_string(parameter.type) + ", and complex numbers have no order",
+                      "clip_by_global_norm and clip_by_block_rms take complex numbers");
+  }
+  for (const OptimizerConfig& part : optimizer.parts) {
+    refuse_clipped_complex(part, parameter, diagnostics);
+  }
+}
+
+/// Everything can be trained: parameters are floating point or complex, outputs floating point.
 bool is_trainable(const Model& model, const TrainConfig& train, Diagnostics& diagnostics) {
   for (const StateLeaf& leaf : model.state) {
-    if (info(leaf.type.dtype).is_float) continue;
+    if (info(leaf.type.dtype).is_complex) {
+      refuse_clipped_complex(train.optimizer, leaf, diagnostics);
+    }
+    if (is_inexact(leaf.type.dtype)) continue;
     diagnostics.error("dtype-mismatch", leaf.at,
                       leaf.path + " is " + to_string(leaf.type) +
-                          "; only floating-point parameters can be trained");
+                          "; only floating-point and complex parameters can be trained");
   }
   for (const GraphOutput& output : model.apply.outputs) {
     const TensorType& type = model.apply.value(output.value).type;
     if (info(type.dtype).is_float) continue;
+    if (info(type.dtype).is_complex) {
+      diagnostics.error(
+          "dtype-mismatch", train.loss_at,
+          "grad requires real-valued outputs, '" + output.path + "' is " + to_string(type),
+          "real, imag or abs of it is real");
+      continue;
+    }
     diagnostics.error(
         "dtype-mismatch", train.loss_at,
         "the loss needs floating-point outputs, '" + output.path + "' is " + to_string(type));
@@ -52,6 +76,7 @@ class TrainStepBuilder {
     for (const GraphOutput& output : graph_.outputs) forward_.push_back(output.value);
     parameters_ = model_.state.size();
     add_state();
+    if (diagnostics_.has_errors()) return;
     add_inputs();
     const ValueId loss = add_loss(graph_, {forward_, losses_}, config_, diagnostics_);
     if (loss == ValueId::none) return;
@@ -69,9 +94,22 @@ class TrainStepBuilder {
     const StatePaths& paths = state_paths_of(config_.naming, "params/");
     StateLeaf step = step_leaf(paths, train_.at);
     optimizer_ = optimizer_state(train_.optimizer, model_.state, {paths, 1, config_.dtypes.state});
+    for (const StateLeaf& leaf : optimizer_.leaves) refuse_real_slot(leaf);
     model_.state.reserve(1 + model_.state.size() + optimizer_.leaves.size());
     model_.state.insert(model_.state.begin(), std::move(step));
     model_.state.insert(model_.state.end(), optimizer_.leaves.begin(), optimizer_.leaves.end());
+  }
+
+  /// It would lose the imaginary parts.
+  void refuse_real_slot(const StateLeaf& leaf) {
+    if (leaf.follows < 1) return;
+    const StateLeaf& parameter = model_.state[static_cast<std::size_t>(leaf.follows) - 1];
+    if (!info(parameter.type.dtype).is_complex || info(leaf.type.dtype).is_complex) return;
+    diagnostics_.error("dtype-mismatch", train_.optimizer.at,
+                       leaf.path + " is " + to_string(leaf.type) + ", its parameter " +
+                           parameter.path + " is " + to_string(parameter.type) +
+                           ": what an optimizer keeps of complex numbers is complex",
+                       "write c64 where the optimizer's dtype is given, or leave it out");
   }
 
   void add_inputs() {

@@ -33,6 +33,12 @@ class UpdateWalk {
   ValueId number(double value, DType dtype);
   /// x * a + y * b.
   ValueId mixed(ValueId x, double a, ValueId y, double b);
+  /// x times its conjugate, a real number: of real numbers the square.
+  ValueId size_squared(ValueId x);
+  /// 1 / sqrt(x) of numbers that are real, in x's dtype: of complex ones the real part counts.
+  ValueId inverse_root(ValueId x);
+  /// x / |x|, and zero where x is zero.
+  ValueId sign(ValueId x);
   /// Over all dims, a scalar.
   ValueId sum(ValueId x);
   ValueId mean(ValueId x);

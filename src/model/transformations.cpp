@@ -47,8 +47,7 @@ void clip_by_global_norm(Walk& walk, const Use& use) {
   ValueId total = ValueId::none;
   for (const std::size_t i : in_iteration_order(walk)) {
     walk.at_parameter(i);
-    const ValueId square =
-        walk.converted(walk.sum(walk.one(Op::square, walk.updates[i])), DType::f32);
+    const ValueId square = walk.converted(walk.sum(walk.size_squared(walk.updates[i])), DType::f32);
     total = total == ValueId::none ? square : walk.two(Op::add, total, square);
   }
   if (total == ValueId::none) return;
@@ -75,11 +74,11 @@ void clip_elements(Walk& walk, const Use& use) {
 void clip_by_block_rms(Walk& walk, const Use& use) {
   const double limit = argument_of(use, {"value", "clipping_threshold"}, 1);
   for_each(walk, [&](ValueId g, std::size_t) {
-    const DType dtype = walk.builder().type(g).dtype;
-    const ValueId rms = walk.one(Op::sqrt, walk.mean(walk.one(Op::square, g)));
+    const ValueId rms = walk.one(Op::sqrt, walk.mean(walk.size_squared(g)));
+    const DType real = walk.builder().type(rms).dtype;
     const ValueId excess =
-        walk.two(Op::maximum, {walk.times(rms, 1 / limit), walk.number(1, dtype)});
-    return walk.two(Op::divide, g, excess);
+        walk.two(Op::maximum, {walk.times(rms, 1 / limit), walk.number(1, real)});
+    return walk.two(Op::divide, g, walk.converted(excess, walk.builder().type(g).dtype));
   });
 }
 
@@ -133,7 +132,7 @@ void scale_by_adam(Walk& walk, const Use& use) {
   for_each(walk, [&](ValueId g, std::size_t i) {
     const DType dtype = walk.builder().type(g).dtype;
     const ValueId mu = walk.moved_on(use, "mu", i, g, b1);
-    const ValueId nu = walk.moved_on(use, "nu", i, walk.one(Op::square, g), b2);
+    const ValueId nu = walk.moved_on(use, "nu", i, walk.converted(walk.size_squared(g), dtype), b2);
     walk.set_slot(use, "mu", i, mu);
     walk.set_slot(use, "nu", i, nu);
     ValueId mean = walk.two(Op::divide, mu, walk.converted(next_bias, dtype));
@@ -153,16 +152,18 @@ void scale_by_lion(Walk& walk, const Use& use) {
   for_each(walk, [&](ValueId g, std::size_t i) {
     const ValueId mu = walk.slot(use, "mu", i);
     walk.set_slot(use, "mu", i, walk.mixed(mu, b2, g, 1 - b2));
-    return walk.one(Op::sign, walk.mixed(mu, b1, g, 1 - b1));
+    return walk.sign(walk.mixed(mu, b1, g, 1 - b1));
   });
 }
 
 void scale_by_rms(Walk& walk, const Use& use) {
   const double decay = argument_of(use, {"decay"}, 0.9), eps = argument_of(use, {"eps"}, 1e-8);
   for_each(walk, [&](ValueId g, std::size_t i) {
-    const ValueId nu = walk.moved_on(use, "nu", i, walk.one(Op::square, g), decay);
+    const DType dtype = walk.builder().type(g).dtype;
+    const ValueId nu =
+        walk.moved_on(use, "nu", i, walk.converted(walk.size_squared(g), dtype), decay);
     walk.set_slot(use, "nu", i, nu);
-    return walk.two(Op::multiply, g, walk.one(Op::rsqrt, walk.plus(nu, eps)));
+    return walk.two(Op::multiply, g, walk.inverse_root(walk.plus(nu, eps)));
   });
 }
 
@@ -170,40 +171,42 @@ void scale_by_rms(Walk& walk, const Use& use) {
 void scale_by_rss(Walk& walk, const Use& use) {
   const double eps = argument_of(use, {"eps"}, 1e-7);
   for_each(walk, [&](ValueId g, std::size_t i) {
-    const ValueId squares =
-        walk.two(Op::add, {walk.slot(use, "sum_of_squares", i), walk.one(Op::square, g)});
+    const DType dtype = walk.builder().type(g).dtype;
+    const ValueId squares = walk.two(Op::add, {walk.slot(use, "sum_of_squares", i),
+                                               walk.converted(walk.size_squared(g), dtype)});
     walk.set_slot(use, "sum_of_squares", i, squares);
-    return walk.two(Op::multiply, g, walk.one(Op::rsqrt, walk.plus(squares, eps)));
+    return walk.two(Op::multiply, g, walk.inverse_root(walk.plus(squares, eps)));
   });
 }
 
 ValueId norm_of(Walk& walk, ValueId x) {
-  return walk.one(Op::sqrt, walk.sum(walk.one(Op::square, x)));
+  return walk.one(Op::sqrt, walk.sum(walk.size_squared(x)));
 }
 
 /// Times the parameter's norm over the update's; times one where either is zero.
 void scale_by_trust_ratio(Walk& walk, const Use&) {
   for_each(walk, [&](ValueId g, std::size_t i) {
-    const ValueId zero = walk.number(0, walk.builder().type(g).dtype);
     const ValueId parameter = norm_of(walk, walk.request().values[i]);
     const ValueId update = norm_of(walk, g);
+    const ValueId zero = walk.number(0, walk.builder().type(update).dtype);
     const ValueId none = walk.two(Op::maximum, {walk.two(Op::equal_mask, parameter, zero),
                                                 walk.two(Op::equal_mask, update, zero)});
     // Both sides are moved away from zero where the ratio would not be a number.
     const ValueId some = walk.plus(walk.one(Op::negate, none), 1);
     const ValueId above = walk.two(Op::add, walk.two(Op::multiply, parameter, some), none);
     const ValueId below = walk.two(Op::add, walk.two(Op::multiply, update, some), none);
-    return walk.two(Op::multiply, g, walk.two(Op::divide, above, below));
+    const ValueId ratio = walk.two(Op::divide, above, below);
+    return walk.two(Op::multiply, g, walk.converted(ratio, walk.builder().type(g).dtype));
   });
 }
 
 void scale_by_param_block_rms(Walk& walk, const Use&) {
   constexpr double least = 1e-3;
   for_each(walk, [&](ValueId g, std::size_t i) {
-    const ValueId rms =
-        walk.one(Op::sqrt, walk.mean(walk.one(Op::square, walk.request().values[i])));
-    const ValueId bound = walk.number(least, walk.builder().type(g).dtype);
-    return walk.two(Op::multiply, g, walk.two(Op::maximum, rms, bound));
+    const ValueId rms = walk.one(Op::sqrt, walk.mean(walk.size_squared(walk.request().values[i])));
+    const ValueId bound = walk.number(least, walk.builder().type(rms).dtype);
+    const ValueId factor = walk.two(Op::maximum, rms, bound);
+    return walk.two(Op::multiply, g, walk.converted(factor, walk.builder().type(g).dtype));
   });
 }
 

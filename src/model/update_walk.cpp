@@ -46,6 +46,26 @@ ValueId UpdateWalk::mixed(ValueId x, double a, ValueId y, double b) {
   return two(Op::add, {times(x, a), times(y, b)});
 }
 
+ValueId UpdateWalk::size_squared(ValueId x) {
+  if (!info(builder_.type(x).dtype).is_complex) return one(Op::square, x);
+  const ValueId real = one(Op::square, one(Op::real, x));
+  return two(Op::add, real, one(Op::square, one(Op::imag, x)));
+}
+
+ValueId UpdateWalk::inverse_root(ValueId x) {
+  const DType dtype = builder_.type(x).dtype;
+  if (!info(dtype).is_complex) return one(Op::rsqrt, x);
+  return converted(one(Op::rsqrt, one(Op::real, x)), dtype);
+}
+
+ValueId UpdateWalk::sign(ValueId x) {
+  const DType dtype = builder_.type(x).dtype;
+  if (!info(dtype).is_complex) return one(Op::sign, x);
+  const ValueId size = one(Op::abs, x);
+  const ValueId is_zero = two(Op::equal_mask, size, number(0, builder_.type(size).dtype));
+  return two(Op::divide, x, converted(two(Op::add, size, is_zero), dtype));
+}
+
 ValueId UpdateWalk::sum(ValueId x) {
   std::vector<std::int64_t> dims(builder_.type(x).shape.size());
   std::iota(dims.begin(), dims.end(), 0);

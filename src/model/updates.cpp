@@ -1,5 +1,6 @@
 #include "model/updates.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/check.h"
@@ -115,6 +116,13 @@ class FusedUpdates {
   ValueId count_ = ValueId::none;
 };
 
+/// The update ops are of real numbers.
+bool has_complex_parameters(const UpdateRequest& request) {
+  return std::any_of(
+      request.parameters.begin(), request.parameters.end(),
+      [](const StateLeaf& parameter) { return info(parameter.type.dtype).is_complex; });
+}
+
 /// parameter + update, rounded to the parameter.
 std::vector<ValueId> moved(UpdateWalk& walk) {
   std::vector<ValueId> values;
@@ -132,7 +140,7 @@ std::vector<ValueId> moved(UpdateWalk& walk) {
 Updated add_updates(GraphBuilder& builder, const UpdateRequest& request) {
   UpdateWalk walk(builder, request);
   const std::span<const TransformationUse> uses = request.state.transformations;
-  const FusedEnd end = fused_end(uses);
+  const FusedEnd end = has_complex_parameters(request) ? FusedEnd{} : fused_end(uses);
   for (const TransformationUse& use : uses.first(uses.size() - end.links)) {
     apply_transformation(walk, use);
   }

@@ -409,6 +409,35 @@ TEST_CASE("training needs a loss and an optimizer that exist") {
         "  hint: write cross_entropy: {targets: shift(tokens)}, or an input's name");
 }
 
+TEST_CASE("complex parameters are trained by a real loss") {
+  const auto training = [](const LayerConfig& output, OptimizerConfig optimizer) {
+    ModelBuilder builder({{"n", 2}});
+    builder.input("x", {"n"}, DType::c64);
+    LayerConfig layer = param("w", builder.type({"n"}, DType::c64));
+    layer.param->has_dtype = true;
+    builder.layer(layer).layer(output).train("sgd");
+    optimizer.at = builder.config.train->optimizer.at;
+    builder.config.train->optimizer = std::move(optimizer);
+    return builder;
+  };
+  OptimizerConfig sgd{"sgd", {}, {}}, adam{"adam", {}, {}}, clip{"clip", {}, {}};
+  OptimizerConfig narrow = adam;
+  narrow.dtypes = {{"mu_dtype", DType::f32}};
+  CHECK(mistakes(training(let("y = abs(x * w)"), adam)).empty());
+  CHECK(mistakes(training(let("y = x * w"), sgd)) ==
+        "model.yaml:5:15: error: grad requires real-valued outputs, 'output' is c64[2] "
+        "[dtype-mismatch]\n"
+        "  hint: real, imag or abs of it is real");
+  CHECK(mistakes(training(let("y = abs(x * w)"), clip)) ==
+        "model.yaml:5:31: error: clip received a complex value: params/w is c64[2], and complex "
+        "numbers have no order [dtype-mismatch]\n"
+        "  hint: clip_by_global_norm and clip_by_block_rms take complex numbers");
+  CHECK(mistakes(training(let("y = abs(x * w)"), narrow)) ==
+        "model.yaml:5:31: error: opt_state/0/mu/w is f32[2], its parameter params/w is c64[2]: "
+        "what an optimizer keeps of complex numbers is complex [dtype-mismatch]\n"
+        "  hint: write c64 where the optimizer's dtype is given, or leave it out");
+}
+
 TEST_CASE("only floating-point parameters and outputs can be trained") {
   ModelBuilder builder({{"n", 2}});
   builder.input("x", {"n"}, DType::i32);
@@ -416,7 +445,8 @@ TEST_CASE("only floating-point parameters and outputs can be trained") {
   layer.param->has_dtype = true;
   builder.layer(layer).layer(let("y = x * w")).train("sgd");
   CHECK(mistakes(builder) ==
-        "model.yaml:9:5: error: params/w is i32[2]; only floating-point parameters can be trained "
+        "model.yaml:9:5: error: params/w is i32[2]; only floating-point and complex "
+        "parameters can be trained "
         "[dtype-mismatch]\n"
         "model.yaml:5:15: error: the loss needs floating-point outputs, 'output' is i32[2] "
         "[dtype-mismatch]");
