@@ -39,7 +39,7 @@ const ReductionLoops& reduction_loops();
 struct AdamNumbers {
   float learning_rate = 0, b1 = 0, b2 = 0, rest_of_b1 = 0, rest_of_b2 = 0, eps = 0, eps_root = 0;
   float weight_decay = 0;  ///< decoupled; 0 for plain Adam
-  float mu_correction = 1, nu_correction = 1;
+  float mu_correction = 1, inverse_nu_correction = 1;
 };
 /// Operands and results of one update; results may be the operands' places.
 struct AdamArrays {

@@ -27,7 +27,9 @@ HWY_INLINE void fetch_later(const AdamArrays& arrays, std::size_t i, std::size_t
 }
 
 /// Adam's update of one vector (Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015,
-/// algorithm 1; `eps_root` inside the root as Optax has it).
+/// algorithm 1; `eps_root` inside the root as Optax has it). Of the three divisions the one by the
+/// correction of nu is a product, and that of mu is in the divisor: a processor has one divider, and
+/// it would be busy for longer than memory is.
 template <class D>
 HWY_INLINE void adam_lanes(D d, const AdamArrays& arrays, const AdamNumbers& numbers,
                            std::size_t i) {
@@ -39,10 +41,11 @@ HWY_INLINE void adam_lanes(D d, const AdamArrays& arrays, const AdamNumbers& num
       hn::Add(hn::Mul(hn::Set(d, numbers.rest_of_b1), g), hn::Mul(b1, hn::LoadU(d, arrays.mu + i)));
   const auto nu = hn::Add(hn::Mul(hn::Set(d, numbers.rest_of_b2), hn::Mul(g, g)),
                           hn::Mul(b2, hn::LoadU(d, arrays.nu + i)));
-  const auto mu_hat = hn::Div(mu, hn::Set(d, numbers.mu_correction));
-  const auto nu_hat = hn::Div(nu, hn::Set(d, numbers.nu_correction));
+  const auto nu_hat = hn::Mul(nu, hn::Set(d, numbers.inverse_nu_correction));
   const auto root = hn::Sqrt(hn::Add(nu_hat, hn::Set(d, numbers.eps_root)));
-  auto update = hn::Div(mu_hat, hn::Add(root, hn::Set(d, numbers.eps)));
+  const auto divisor =
+      hn::Mul(hn::Set(d, numbers.mu_correction), hn::Add(root, hn::Set(d, numbers.eps)));
+  auto update = hn::Div(mu, divisor);
   update = hn::Add(update, hn::Mul(hn::Set(d, numbers.weight_decay), p));
   hn::StoreU(mu, d, arrays.new_mu + i);
   hn::StoreU(nu, d, arrays.new_nu + i);

@@ -53,7 +53,8 @@ void adam_f32(const Attributes& a, const UpdateScalars& scalars, const float* co
   numbers.eps_root = number(a, "eps_root");
   numbers.weight_decay = number(a, "weight_decay");
   numbers.mu_correction = static_cast<float>(correction(a.number("b1"), scalars.step));
-  numbers.nu_correction = static_cast<float>(correction(a.number("b2"), scalars.step));
+  numbers.inverse_nu_correction =
+      static_cast<float>(1.0 / correction(a.number("b2"), scalars.step));
   update_loops().adam({in[0], in[1], in[2], in[3], out[0], out[1], out[2]}, numbers, count);
 }
 
