@@ -98,6 +98,24 @@ void check_dot_general_sides(const TypingCall& call) {
   }
 }
 
+/// What comes back of a dim that was taken away is whole: axes that split it in one are missing.
+void check_squeezed_dims(const TypingCall& call) {
+  const ShardedType& value = call.operands[0];
+  const Parameter* named = find(call.parameters, "dimensions");
+  if (named == nullptr) named = find(call.parameters, "axis");
+  ShardedType back = cotangent_type(value);
+  for (std::size_t dim = 0; dim < value.rank(); ++dim) {
+    const bool is_taken = named != nullptr && !named->is_none()
+                              ? holds(dims_at(named, value.rank()), dim)
+                              : value.shape[dim] == 1;
+    if (is_taken) back.entries[dim].clear();
+  }
+  if (same_placement(back, cotangent_type(value))) return;
+  refuse(RefusalKind::squeezed_cotangent, "Expected cotangent type " +
+                                              type_text(call.mesh, cotangent_type(value)) +
+                                              " but got " + type_text(call.mesh, back));
+}
+
 struct DerivativeRow {
   std::string_view op;
   DerivativeCheck linearized = nullptr;  ///< refused before anything flows backward
@@ -110,6 +128,8 @@ constexpr DerivativeRow derivative_rows[] = {
     {"lax.sort", check_sorted_positions},
     {"at.set", check_scattered_marks},
     {"lax.pad", nullptr, check_gaps},
+    {"lax.squeeze", nullptr, check_squeezed_dims},
+    {"jnp.squeeze", nullptr, check_squeezed_dims},
     {"jnp.dot", nullptr, check_dot_sides},
     {"lax.dot_general", nullptr, check_dot_general_sides},
 };

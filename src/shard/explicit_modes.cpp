@@ -17,6 +17,11 @@ Mesh with_types(const Mesh& mesh, const TypeEntry& axes, AxisType type) {
 
 TypeEntry axes_or_all(const TypingCall& call) {
   if (const Parameter* names = find(call.parameters, "axes")) {
+    for (const std::string& name : names->texts()) {
+      if (call.mesh.find(MeshAxis(name))) continue;
+      refuse(RefusalKind::region_axis,
+             '\'' + name + "' is no axis of the mesh " + to_string(call.mesh));
+    }
     return named_axes(call.mesh, *names);
   }
   TypeEntry axes;

@@ -141,6 +141,10 @@ constexpr RefusalRows make_refusal_rows() {
        "not evenly divisible by the corresponding mesh axis sizes"},
       {out_specs, "out-specs", value_error, "given out_specs which require replication which"},
       {cotangent_type, "cotangent-type", value_error, "unexpected JAX type"},
+      {squeezed_cotangent, "cotangent-type", value_error, "Expected cotangent type"},
+      {annotated_uneven, "indivisible", "IndivisibleError", "should evenly divide the shape"},
+      {annotated_rank, "spec-rank", value_error, "is incompatible with its sharding annotation"},
+      {region_axis, "unknown-mesh-axis", "KeyError", ""},
       {split_factor, "split-dim", typing_error, ""},
       {unknown_op, "no-typing-rule", "", ""},
   }};

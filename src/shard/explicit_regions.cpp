@@ -115,6 +115,41 @@ ShardedTypes called(const TypingCall& call) { return run_body(call, call.operand
 
 namespace {
 
+/// A result of jit as its `out_shardings` has it: unlike a reshard's, its dims are compared first.
+/// While jit is traced inside of something it is compared, and the type stays the body's.
+ShardedType annotated(const Mesh& mesh, const ShardedType& result, const PartitionSpec& spec) {
+  const TypeEntries entries = written_entries(mesh, "jit", spec);
+  const auto told = [&](const std::string& why) { return "jit's " + to_string(spec) + ' ' + why; };
+  if (entries.size() > result.rank()) {
+    refuse(RefusalKind::annotated_rank,
+           "the result " + short_type_text(mesh, result) +
+               " is incompatible with its sharding annotation: " + to_string(spec));
+  }
+  for (std::size_t dim = 0; dim < entries.size(); ++dim) {
+    const std::int64_t parts = ways(mesh, entries[dim]);
+    if (result.shape[dim] % parts == 0) continue;
+    refuse(
+        RefusalKind::annotated_uneven,
+        told("cuts dim " + std::to_string(dim) + " into " + std::to_string(parts) +
+             " parts, which should evenly divide the shape of " + short_type_text(mesh, result)));
+  }
+  return written_type(mesh, "jit", result.element, result.shape, spec);
+}
+
+}  // namespace
+
+ShardedTypes jitted(const TypingCall& call) {
+  ShardedTypes results = called(call);
+  if (call.out == nullptr) return results;
+  for (ShardedType& result : results) {
+    ShardedType placed = annotated(call.mesh, result, *call.out);
+    if (call.is_eager) result = std::move(placed);
+  }
+  return results;
+}
+
+namespace {
+
 /// One number for all, or a list with None for what is not mapped.
 std::vector<std::optional<std::int64_t>> axes_per_value(const Parameter* written,
                                                         std::size_t count) {

@@ -132,6 +132,8 @@ ShardedTypes counted_loop(const TypingCall& call);
 ShardedTypes branch(const TypingCall& call);
 ShardedTypes vmap(const TypingCall& call);
 ShardedTypes called(const TypingCall& call);
+/// The same with results that `out_sharding` has to fit and, on arrays, places.
+ShardedTypes jitted(const TypingCall& call);
 
 // explicit_modes.cpp
 ShardedTypes resharded(const TypingCall& call);

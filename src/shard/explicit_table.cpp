@@ -288,7 +288,7 @@ constexpr TypingRow unsorted_rows[] = {
     taking(takes_branch_number, {"switch", branch}),
     {"vmap", vmap},
     {"checkpoint", called},
-    {"jit", called},
+    {"jit", jitted},
     // modes
     {"reshard", resharded},
     {"device_put", put_on_devices},

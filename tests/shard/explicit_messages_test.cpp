@@ -7,6 +7,7 @@
 #include <span>
 
 #include "recorded_types.h"
+#include "shard/explicit_gradient.h"
 
 using namespace shard;
 using namespace shard::tests;
@@ -25,6 +26,15 @@ constexpr Said
             {"illegal-result",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "jnp.outer", "inputs": [{"dtype": "float32", "shape": [8], "spec": ["x"]}, {"dtype": "float32", "shape": [4], "spec": ["x"]}]})",
              R"(mul operation with inputs: f32[8@x,1], f32[1,4@x] produces an illegally sharded result: f32[8@x,4@x])"},
+            {"indivisible",
+             R"({"mesh": [["x", 2], ["y", 3]], "op": "jit", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}], "params": {"body": {"args": ["c"], "results": ["d"], "steps": [{"out": "d", "op": "lax.neg", "in": ["c"]}]}}, "out_sharding": {"spec": ["y"]}})",
+             R"(jit's P('y',) cuts dim 0 into 3 parts, which should evenly divide the shape of f32[8@x,4])"},
+            {"spec-rank",
+             R"({"mesh": [["x", 2], ["y", 3]], "op": "jit", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}], "params": {"body": {"args": ["c"], "results": ["d"], "steps": [{"out": "d", "op": "lax.neg", "in": ["c"]}]}}, "out_sharding": {"spec": ["x", null, "y"]}})",
+             R"(the result f32[8@x,4] is incompatible with its sharding annotation: P('x', None, 'y'))"},
+            {"unknown-mesh-axis",
+             R"({"mesh": [["x", 2]], "op": "auto_axes", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}], "params": {"body": {"args": ["c"], "results": ["d"], "steps": [{"out": "d", "op": "lax.neg", "in": ["c"]}]}, "axes": "q"}, "out_sharding": {"spec": ["x"]}})",
+             R"('q' is no axis of the mesh x 2)"},
             {"indivisible",
              R"({"mesh": [["x", 8]], "op": "jnp.ones", "inputs": [], "params": {"shape": [2, 3]}, "out_sharding": {"spec": ["x"]}})",
              R"(sharding spec P('x', None) cuts dim 0 into 8 parts, but does not evenly divide the dimension size 2)"},
@@ -267,6 +277,10 @@ struct Answered {
 };
 
 constexpr Answered all_answered[] = {
+    {R"({"mesh": [["x", 2], ["y", 3]], "op": "jit", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}], "params": {"body": {"args": ["c"], "results": ["d"], "steps": [{"out": "d", "op": "lax.neg", "in": ["c"]}]}}, "eager": true, "out_sharding": {"spec": [null, "x"]}})",
+     "float32[8,4@x]"},
+    {R"({"mesh": [["x", 2], ["y", 3]], "op": "jit", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}], "params": {"body": {"args": ["c"], "results": ["d"], "steps": [{"out": "d", "op": "lax.neg", "in": ["c"]}]}}, "out_sharding": {"spec": [null, "x"]}})",
+     "float32[8@x,4]"},
     {R"({"mesh": [["x", 2]], "op": "jnp.pad", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": [null, "x"]}], "params": {"pad_width": [[2, 2], [0, 0]], "mode": "reflect"}})",
      "float32[12,4@x]"},
     {R"({"mesh": [["x", 2]], "op": "jnp.argmax", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": [null, null]}]})",
@@ -311,6 +325,31 @@ std::set<RefusalKind> refused_kinds(std::span<const Said> all) {
 
 TEST_CASE("every refusal of a type says what stands in the way") {
   CHECK(refused_kinds(all_said).size() == std::size(all_said));
+}
+
+TEST_CASE("a dim of one that is split in one and taken away has no cotangent") {
+  const Mesh mesh = typed_mesh(json::parse(R"([["y", 2], ["w", 1]])"));
+  const auto gradient_of = [&](const char* op, const char* spec, const char* parameters) {
+    const json operand = {
+        {"dtype", "float32"}, {"shape", {16, 1}}, {"spec", json::parse(spec)}};
+    const json asked = {{"op", op}, {"params", json::parse(parameters)}};
+    TypedStep step{{"y"}, false, op, {std::string("a")}, parameters_of(asked), std::nullopt};
+    const TypedProgram program{{"a"}, {std::move(step)}, {"y"}};
+    try {
+      return type_text(mesh,
+                       gradient_types(mesh, program, {recorded_type(mesh, operand)}, {"a"}).front());
+    } catch (const TypingRefusal& refusal) {
+      return std::string(refusal.row().id) + ": " + refusal.what();
+    }
+  };
+  const std::string refused =
+      "cotangent-type: Expected cotangent type float32[16@y,1@w] but got float32[16@y,1]";
+  CHECK(gradient_of("jnp.squeeze", R"(["y", "w"])", "{}") == refused);
+  CHECK(gradient_of("lax.squeeze", R"(["y", "w"])", R"({"dimensions": [1]})") == refused);
+  CHECK(gradient_of("lax.squeeze", R"(["y", null])", R"({"dimensions": [1]})") ==
+        "float32[16@y,1]");
+  CHECK(gradient_of("lax.reduce_sum", R"(["y", "w"])", R"({"axes": [1]})") ==
+        "float32[16@y,1@w]");
 }
 
 TEST_CASE("inverses and searches are refused as their insides are") {
