@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <exception>
@@ -62,6 +63,23 @@ void check_alone() {
               "`--backend mpi` divides the devices over them");
 }
 
+constexpr const char* how_to_start =
+    "start them by its own mpirun, or by `srun --mpi pmix` where `srun --mpi list` has it";
+
+/// Without `--mpi` srun does not tell its processes how they reach each other, by PMIx or PMI; Open
+/// MPI would end such a process before it says who it is.
+void check_introduced() {
+  const std::string started = started_together();
+  constexpr std::array<const char*, 4> introductions = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK",
+                                                        "PMI_RANK", "PMI_SIZE"};
+  const bool are_introduced =
+      std::any_of(introductions.begin(), introductions.end(),
+                  [](const char* variable) { return std::getenv(variable) != nullptr; });
+  if (started.empty() || are_introduced) return;
+  throw Error("usage", {"--backend"},
+              started + " and did not tell them how they reach each other for MPI", how_to_start);
+}
+
 /// MPI may have been started by somebody whom it does not know.
 void check_joined(const Transport& transport) {
   const std::string started = started_together();
@@ -70,7 +88,7 @@ void check_joined(const Transport& transport) {
       "usage", {"--backend"},
       started + ", and " + transport.description() +
           " does not know of the others: each would do the whole run by itself",
-      "start them by its own mpirun, or by `srun --mpi pmix` where `srun --mpi list` has it");
+      how_to_start);
 }
 
 std::vector<std::byte> packed_failure(const Failure& failure) {
@@ -84,7 +102,10 @@ std::vector<std::byte> packed_failure(const Failure& failure) {
 
 HostTeam::HostTeam(const Options& options, Sources& sources) : sources_(sources) {
   if (options.backend == Backend::threads) check_alone();
-  if (options.backend == Backend::mpi) transport_ = open_transport(mpi_libraries());
+  if (options.backend == Backend::mpi) {
+    check_introduced();
+    transport_ = open_transport(mpi_libraries());
+  }
   if (transport_) check_joined(*transport_);
   if (!is_first()) set_log_level(LogLevel::quiet);
 }
