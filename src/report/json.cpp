@@ -1,5 +1,6 @@
 #include "report/json.h"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -77,12 +78,25 @@ Json json_of_arrays(const std::vector<ArrayRow>& rows) {
   return all;
 }
 
+/// By member of a group, as JAX's `ppermute` takes them: only where they say it all.
+Json pairs_json(const CollectiveRow& row) {
+  const std::vector<int>& senders = row.instruction->collective->senders;
+  if (senders.empty()) return nullptr;
+  std::vector<std::pair<int, int>> pairs;
+  for (std::size_t to = 0; to < senders.size(); ++to) {
+    if (senders[to] >= 0) pairs.emplace_back(senders[to], static_cast<int>(to));
+  }
+  std::sort(pairs.begin(), pairs.end());
+  return pairs;
+}
+
 Json collective_json(const CollectiveRow& row) {
   return {{"number", row.number},
           {"instructions", row.instances},
           {"kind", name_of(row.kind)},
           {"mesh_axes", row.axes},
           {"group_size", row.group},
+          {"pairs", pairs_json(row)},
           {"count_per_step", row.count},
           {"payload_bytes", row.payload.count()},
           {"wire_bytes_per_step", row.wire.count()},
