@@ -189,6 +189,15 @@ void check_starts(const TypingCall& call, std::size_t first) {
 
 void takes_starts(const TypingCall& call) { check_starts(call, 1); }
 
+void takes_lists(const TypingCall& call) {
+  constexpr std::array<std::string_view, 4> lists = {"input_offsets", "send_sizes",
+                                                     "output_offsets", "recv_sizes"};
+  for (std::size_t k = 0; k < lists.size(); ++k) {
+    check_one(call, k + 2, whole, RefusalKind::list_elements,
+              "ragged_all_to_all " + std::string(lists[k]) + " must be integer type");
+  }
+}
+
 void takes_update_and_starts(const TypingCall& call) {
   check_alike({call.mesh, call.op, {call.operands[0], call.operands[1]}, call.parameters});
   check_starts(call, 2);

@@ -52,6 +52,7 @@ void takes_added_updates(const TypingCall& call);  ///< the same, of numbers
 void takes_starts(const TypingCall& call);         ///< (array, whole numbers...)
 void takes_update_and_starts(const TypingCall& call);
 void takes_counts(const TypingCall& call);     ///< (array, array, whole numbers)
+void takes_lists(const TypingCall& call);      ///< (array, array, four lists of whole numbers)
 void takes_counted(const TypingCall& call);    ///< whole numbers or truth values
 void takes_attention(const TypingCall& call);  ///< (query, key, value) of one type
 

@@ -168,6 +168,18 @@ ShardedTypes scattered_over_axis(const TypingCall& call) {
 
 ShardedTypes permuted_over_axis(const TypingCall& call) { return {call.operands[0]}; }
 
+ShardedTypes sent_by_lists(const TypingCall& call) {
+  for (std::size_t k = 2; k < call.operands.size(); ++k) {
+    const ShardedType& list = call.operands[k];
+    if (list.rank() == 1 && list.shape[0] > 0) continue;
+    refuse(RefusalKind::list_rank,
+           "each list of ragged_all_to_all must be rank 1 with positive dimension size, but got " +
+               short_type_text(call.mesh, list));
+  }
+  collective_axes(call);
+  return {call.operands[1]};
+}
+
 ShardedTypes exchanged_over_axis(const TypingCall& call) {
   const std::int64_t parts = ways(call.mesh, collective_axes(call));
   ShardedType type = scaled(call, dim_of(call, "split_axis"), 1, parts);

@@ -54,6 +54,8 @@ constexpr RefusalRows make_refusal_rows() {
       {index_elements, "index-type", value_error, "indices must have an integer type"},
       {aligned_index_elements, "index-type", type_error, "indices must be of integer type"},
       {start_elements, "index-type", type_error, "must be integers of the same type"},
+      {list_elements, "index-type", value_error, "must be integer type"},
+      {list_rank, "bad-dim", value_error, "must be rank 1 with positive dimension size"},
       {group_elements, "index-type", type_error, "group_sizes.dtype is subtype of"},
       {counted_elements, "index-type", type_error, "must have an integer type"},
       {attention_elements, "element-types", value_error, "dtype should be"},

@@ -43,6 +43,8 @@ enum class RefusalKind {
   index_elements,
   aligned_index_elements,
   start_elements,
+  list_elements,
+  list_rank,
   group_elements,
   counted_elements,
   attention_elements,

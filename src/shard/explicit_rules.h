@@ -149,6 +149,9 @@ ShardedTypes gathered_over_axis(const TypingCall& call);
 ShardedTypes scattered_over_axis(const TypingCall& call);
 ShardedTypes permuted_over_axis(const TypingCall& call);
 ShardedTypes exchanged_over_axis(const TypingCall& call);
+/// Of `ragged_all_to_all`: as the array that the rows are put into, which also says along which
+/// axes it varies.
+ShardedTypes sent_by_lists(const TypingCall& call);
 
 /// The axes that `axes` names, of one text or a list.
 TypeEntry named_axes(const Mesh& mesh, const Parameter& names);

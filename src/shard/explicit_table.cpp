@@ -299,6 +299,7 @@ constexpr TypingRow unsorted_rows[] = {
     {"lax.psum", summed_over_axis, nullptr, {}, true},
     {"lax.all_gather", gathered_over_axis},
     {"lax.all_to_all", exchanged_over_axis},
+    taking(takes_lists, {"lax.ragged_all_to_all", sent_by_lists, nullptr, {}, true}),
     {"lax.ppermute", permuted_over_axis},
     {"lax.psum_scatter", scattered_over_axis},
 };

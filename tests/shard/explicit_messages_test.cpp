@@ -35,6 +35,12 @@ constexpr Said
             {"unknown-mesh-axis",
              R"({"mesh": [["x", 2]], "op": "auto_axes", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}], "params": {"body": {"args": ["c"], "results": ["d"], "steps": [{"out": "d", "op": "lax.neg", "in": ["c"]}]}, "axes": "q"}, "out_sharding": {"spec": ["x"]}})",
              R"('q' is no axis of the mesh x 2)"},
+            {"index-type",
+             R"({"mesh": [["x", 4]], "op": "lax.ragged_all_to_all", "inputs": [{"dtype": "float32", "shape": [16, 8], "spec": [null, null]}, {"dtype": "float32", "shape": [8, 8], "spec": [null, null]}, {"dtype": "int32", "shape": [4], "spec": [null]}, {"dtype": "float32", "shape": [4], "spec": [null]}, {"dtype": "int32", "shape": [4], "spec": [null]}, {"dtype": "int32", "shape": [4], "spec": [null]}], "params": {"axis_name": "x"}})",
+             R"(ragged_all_to_all send_sizes must be integer type, got float32)"},
+            {"bad-dim",
+             R"({"mesh": [["x", 4]], "op": "lax.ragged_all_to_all", "inputs": [{"dtype": "float32", "shape": [16, 8], "spec": [null, null]}, {"dtype": "float32", "shape": [8, 8], "spec": [null, null]}, {"dtype": "int32", "shape": [4], "spec": [null]}, {"dtype": "int32", "shape": [4], "spec": [null]}, {"dtype": "int32", "shape": [4, 1], "spec": [null, null]}, {"dtype": "int32", "shape": [4], "spec": [null]}], "params": {"axis_name": "x"}})",
+             R"(each list of ragged_all_to_all must be rank 1 with positive dimension size, but got i32[4,1])"},
             {"indivisible",
              R"({"mesh": [["x", 8]], "op": "jnp.ones", "inputs": [], "params": {"shape": [2, 3]}, "out_sharding": {"spec": ["x"]}})",
              R"(sharding spec P('x', None) cuts dim 0 into 8 parts, but does not evenly divide the dimension size 2)"},
@@ -277,6 +283,10 @@ struct Answered {
 };
 
 constexpr Answered all_answered[] = {
+    {R"({"mesh": [["y", 2], ["x", 4]], "op": "shard_map", "inputs": [{"dtype": "bfloat16", "shape": [64, 8], "spec": ["x", null]}, {"dtype": "float32", "shape": [32, 8], "spec": ["x", null]}, {"dtype": "int32", "shape": [16], "spec": ["x"]}], "params": {"body": {"args": ["a", "b", "i"], "results": ["r"], "steps": [{"out": "r", "op": "lax.ragged_all_to_all", "in": ["a", "b", "i", "i", "i", "i"], "params": {"axis_name": "x"}}]}, "out_specs": {"spec": ["x"]}}})",
+     "float32[32@x,8]"},
+    {R"({"mesh": [["y", 2], ["x", 4]], "op": "shard_map", "inputs": [{"dtype": "float32", "shape": [64, 8], "spec": ["x", null]}, {"dtype": "float32", "shape": [32, 8], "spec": [null, null]}, {"dtype": "int32", "shape": [16], "spec": ["x"]}], "params": {"body": {"args": ["a", "b", "i"], "results": ["r"], "steps": [{"out": "r", "op": "lax.ragged_all_to_all", "in": ["a", "b", "i", "i", "i", "i"], "params": {"axis_name": "x"}}]}, "out_specs": {"spec": []}}})",
+     "float32[32,8]"},
     {R"({"mesh": [["x", 2], ["y", 3]], "op": "jit", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}], "params": {"body": {"args": ["c"], "results": ["d"], "steps": [{"out": "d", "op": "lax.neg", "in": ["c"]}]}}, "eager": true, "out_sharding": {"spec": [null, "x"]}})",
      "float32[8,4@x]"},
     {R"({"mesh": [["x", 2], ["y", 3]], "op": "jit", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}], "params": {"body": {"args": ["c"], "results": ["d"], "steps": [{"out": "d", "op": "lax.neg", "in": ["c"]}]}}, "out_sharding": {"spec": [null, "x"]}})",
