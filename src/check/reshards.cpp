@@ -103,6 +103,15 @@ ValueId outside_of_loop(const Graph& graph, ValueId parameter) {
   return ValueId::none;
 }
 
+/// Rows are sent back by the lists of the collective that was asked for, once members have told
+/// each other theirs.
+bool is_list_of_asked(const Graph& graph, const CollectiveReason& why, ValueId value) {
+  if (why.node == NodeId::none || value == ValueId::none) return false;
+  const Node& node = graph.node(why.node);
+  return node.op == Op::ragged_all_to_all && node.phase == Phase::backward &&
+         is_whole(graph.value(value).type.dtype);
+}
+
 /// A constraint or the placement of an output decided some dim of it.
 bool is_placed(const ShardedGraph& sharded, ValueId value) {
   for (const std::vector<Reason>& dim : sharded.reasons[index_of(value)]) {
@@ -122,6 +131,7 @@ std::vector<Reshard> reshards_of(const ShardedGraph& sharded, const Program& pro
 
 bool is_implicit(const ShardedGraph& sharded, const CollectiveReason& why, ValueId value) {
   using Kind = CollectiveReason::Kind;
+  if (why.kind == Kind::operand && is_list_of_asked(sharded.graph, why, value)) return false;
   if (why.kind == Kind::result) return value == ValueId::none || !is_placed(sharded, value);
   return why.kind == Kind::operand || why.kind == Kind::carry;
 }

@@ -41,7 +41,8 @@ std::vector<Reshard> reshards_of(const ShardedGraph& sharded, const Program& pro
 
 /// A reshard of `value` that nothing asks for: an op wants an operand otherwise than it is, a loop
 /// its carry, or a result is wanted otherwise than its op makes it, and not because a constraint or
-/// the placement of an output says so.
+/// the placement of an output says so. Lists that a ragged_all_to_all exchanges to send rows back
+/// belong to the collective that was asked for.
 bool is_implicit(const ShardedGraph& sharded, const CollectiveReason& why, ValueId value);
 
 /// What is moved, in words: `x`, `params/Dense_0/kernel`, `dot of Dense_0 (backward)`.
