@@ -1,7 +1,3 @@
-#include "base/allocator.h"
 #include "cli/run.h"
 
-int main(int argc, char** argv) {
-  shard::allocate_in_large_pages();
-  return shard::run_command_line(argc, argv);
-}
+int main(int argc, char** argv) { return shard::run_command_line(argc, argv); }
