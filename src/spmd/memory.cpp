@@ -10,8 +10,8 @@ namespace spmd {
 
 constexpr std::int64_t alignment = 64;
 
-std::int64_t aligned_bytes(const TensorType& type) {
-  return (bytes_of(type).count() + alignment - 1) / alignment * alignment;
+std::int64_t aligned_bytes(Bytes bytes) {
+  return (bytes.count() + alignment - 1) / alignment * alignment;
 }
 
 bool is_view(const Buffer& buffer) { return buffer.stacked_of != BufferId::none; }
@@ -150,7 +150,7 @@ void plan_memory(Program& program) {
   for (std::size_t i = 0; i < owners.size(); ++i) {
     if (index_of(owners[i]) != i) continue;
     packed.push_back(owners[i]);
-    blocks.push_back({spmd::aligned_bytes(program.buffers[i].type), places[i]});
+    blocks.push_back({spmd::aligned_bytes(bytes_of(program.buffers[i].type)), places[i]});
   }
   const std::vector<std::int64_t> offsets = spmd::pack(blocks);
   for (std::size_t i = 0; i < packed.size(); ++i)

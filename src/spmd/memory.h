@@ -34,7 +34,7 @@ bool is_view(const Buffer& buffer);
 std::vector<BufferId> place_owners(const Program& program, std::span<const BufferId> roots);
 
 /// What an array takes up in the arena.
-std::int64_t aligned_bytes(const TensorType& type);
+std::int64_t aligned_bytes(Bytes bytes);
 
 /// Sums bytes by category.
 class BytesByCategory {

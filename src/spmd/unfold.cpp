@@ -19,10 +19,10 @@ Bytes highest_byte(const WrittenOut& whole) {
   std::vector<Block> blocks;
   std::vector<Bytes> used;
   for (const Instance& one : whole.buffer_order) {
-    const BufferFacts& buffer = whole.folded->buffers[one.thing];
-    if (!buffer.is_owner) continue;
-    blocks.push_back({spmd::aligned_bytes(buffer.buffer->type), whole.place(one)});
-    used.push_back(whole.bytes(one.thing));
+    if (!whole.folded->buffers[one.thing].is_owner) continue;
+    const Bytes bytes = whole.buffers[one.thing].bytes;
+    blocks.push_back({spmd::aligned_bytes(bytes), whole.place(one)});
+    used.push_back(bytes);
   }
   const std::vector<std::int64_t> offsets = spmd::pack(blocks);
   Bytes highest;
@@ -35,7 +35,7 @@ int busiest_moment(const WrittenOut& whole) {
   std::vector<Block> places;
   for (const Instance& one : whole.buffer_order) {
     if (whole.folded->buffers[one.thing].is_root)
-      places.push_back({whole.bytes(one.thing).count(), whole.place(one)});
+      places.push_back({whole.buffers[one.thing].bytes.count(), whole.place(one)});
   }
   return spmd::busiest_moment(places, whole.end);
 }
@@ -73,7 +73,7 @@ std::vector<LiveBuffer> live_at(const WrittenOut& whole, int moment) {
     }
   }
   std::stable_sort(live.begin(), live.end(), [&](const LiveBuffer& a, const LiveBuffer& b) {
-    return whole.bytes(index_of(a.id)) > whole.bytes(index_of(b.id));
+    return whole.buffers[index_of(a.id)].bytes > whole.buffers[index_of(b.id)].bytes;
   });
   return live;
 }
@@ -85,7 +85,7 @@ MemoryPlan plan_of(const WrittenOut& whole) {
   find_instruction(whole, moment, memory);
   spmd::BytesByCategory by_category;
   for (const auto& [id, run] : live_at(whole, moment)) {
-    const Bytes bytes = run.count * whole.bytes(index_of(id));
+    const Bytes bytes = run.count * whole.buffers[index_of(id)].bytes;
     memory.live_at_peak.push_back(id);
     memory.live_instances.push_back(run);
     memory.peak_live += bytes;

@@ -141,7 +141,8 @@ class LongBufferWriter {
         {name_of(thing), of_buffer(thing, [](const BufferFacts& one) { return one.place.first; }),
          of_buffer(thing, [](const BufferFacts& one) { return one.place.last; }),
          of_buffer(thing, [](const BufferFacts& one) { return one.held.first; }),
-         of_buffer(thing, [](const BufferFacts& one) { return one.held.last; })});
+         of_buffer(thing, [](const BufferFacts& one) { return one.held.last; }),
+         bytes_of(facts_[0].buffers[thing].buffer->type)});
   }
 
   /// What is made of a neighbour's value is called after that: in the iterations {3..996} after
@@ -201,10 +202,6 @@ Life WrittenOut::held(const Instance& buffer) const {
   const LongBuffer& one = buffers[buffer.thing];
   return {static_cast<int>(one.held_first.at(buffer.number)),
           static_cast<int>(one.held_last.at(buffer.number))};
-}
-
-Bytes WrittenOut::bytes(std::size_t buffer) const {
-  return bytes_of(folded->buffers[buffer].buffer->type);
 }
 
 std::optional<WrittenOut> write_out_steps(std::span<const FoldFacts> facts,

@@ -25,6 +25,7 @@ struct LongBuffer {
   Line place_last;
   Line held_first;  ///< moments at which it is the one that has the place
   Line held_last;
+  Bytes bytes;  ///< of one of them
 };
 
 struct WrittenOut {
@@ -37,7 +38,6 @@ struct WrittenOut {
 
   Life place(const Instance& buffer) const;
   Life held(const Instance& buffer) const;
-  Bytes bytes(std::size_t buffer) const;
 };
 
 /// `facts` are those of the folded program and of the widened ones; they must stay while the result
