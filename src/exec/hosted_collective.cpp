@@ -53,11 +53,13 @@ class HostedMoves : public HostedCollective {
 
   SegmentWork run(int stage, std::int64_t segment, std::span<const MemberPlace> members) override {
     Begins at = begins_[static_cast<std::size_t>(segment)];
-    std::int64_t moved = 0;
+    SegmentWork work;
+    if (stage == 0) work.elements = work_->elements(segment);
     work_->for_each_move(segment, [&](const Move& move) {
-      moved += stage == 0 ? pack(move, members, at) : unpack(move, members, at);
+      work.copied += 2 * (stage == 0 ? pack(move, members, at) : unpack(move, members, at));
+      if (stage == 0 && is_here(move.to)) add_link(move, work);
     });
-    return {stage == 0 ? work_->elements(segment) : 0, 2 * moved};
+    return work;
   }
 
   Crossing crossing(int) override {

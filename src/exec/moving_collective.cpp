@@ -32,7 +32,8 @@ struct SegmentCut {
 template <class Moves>
 class MovedBy : public MovingCollective {
  public:
-  explicit MovedBy(const CollectiveShape& shape) : moves_(shape) {}
+  MovedBy(const CollectiveShape& shape, bool counts_links)
+      : moves_(shape), counts_links_(counts_links) {}
 
   std::int64_t segment_count() const override { return moves_.cut().count(); }
   std::int64_t elements(std::int64_t segment) const override { return moves_.elements(segment); }
@@ -44,7 +45,8 @@ class MovedBy : public MovingCollective {
 
   SegmentWork run(std::int64_t segment, std::span<const MemberPlace> members,
                   std::span<const int>) const override {
-    std::int64_t moved = 0;
+    SegmentWork work;
+    work.elements = moves_.elements(segment);
     moves_.visit(segment, [&](const Move& move) {
       const std::size_t count = static_cast<std::size_t>(move.count);
       std::byte* const to = members[static_cast<std::size_t>(move.to)].result + move.out;
@@ -53,13 +55,15 @@ class MovedBy : public MovingCollective {
         return;
       }
       std::memcpy(to, members[static_cast<std::size_t>(move.from)].operand + move.in, count);
-      moved += move.count;
+      work.copied += 2 * move.count;
+      if (counts_links_) add_link(move, work);
     });
-    return {moves_.elements(segment), 2 * moved};
+    return work;
   }
 
  private:
   Moves moves_;
+  bool counts_links_;
 };
 
 /// Member m gets block m, along the split dim, of every member, joined along the other dim. Runs
@@ -111,7 +115,12 @@ class ExchangeMoves {
       in = ((outer * first_ + first) * middle_ + middle) * members_ + to;
       out = (outer * many + from * first_ + first) * middle_ + middle;
     }
-    return {static_cast<int>(from), static_cast<int>(to), in * bytes_, out * bytes_, bytes_};
+    return {static_cast<int>(from),
+            static_cast<int>(to),
+            in * bytes_,
+            out * bytes_,
+            bytes_,
+            at % (middle_ * first_ * outer_) == 0};
   }
 
   std::int64_t members_;
@@ -147,7 +156,7 @@ class SourceMoves {
   void visit(std::int64_t segment, const Visit& visit) const {
     const std::int64_t begin = cut_.begin(segment), count = cut_.end(segment) - begin;
     for (std::size_t m = 0; m < source_.size(); ++m) {
-      visit(Move{source_[m], static_cast<int>(m), begin, begin, count});
+      visit(Move{source_[m], static_cast<int>(m), begin, begin, count, begin == 0});
     }
   }
 
@@ -185,7 +194,7 @@ class WindowMoves {
       for (const Piece& piece : pieces_) {
         const std::int64_t in = piece.from == Move::zeros ? 0 : row * part_ + piece.in;
         visit(Move{piece.from, piece.to, in * inner_bytes_,
-                   (row * size_ + piece.out) * inner_bytes_, piece.count * inner_bytes_});
+                   (row * size_ + piece.out) * inner_bytes_, piece.count * inner_bytes_, row == 0});
       }
     }
   }
@@ -230,12 +239,22 @@ class WindowMoves {
 
 }  // namespace
 
-std::unique_ptr<MovingCollective> make_moving_collective(const CollectiveShape& shape) {
+void add_link(const Move& move, SegmentWork& work) {
+  if (!move.is_sent()) return;
+  const bool goes_on =
+      !work.links.empty() && work.links.back().from == move.from && work.links.back().to == move.to;
+  if (!goes_on) work.links.push_back({move.from, move.to, 0, 0});
+  work.links.back().messages += move.starts_message ? 1 : 0;
+  work.links.back().bytes += move.count;
+}
+
+std::unique_ptr<MovingCollective> make_moving_collective(const CollectiveShape& shape,
+                                                         bool counts_links) {
   if (shape.kind == CollectiveKind::all_to_all) {
-    return std::make_unique<MovedBy<ExchangeMoves>>(shape);
+    return std::make_unique<MovedBy<ExchangeMoves>>(shape, counts_links);
   }
-  if (shape.window) return std::make_unique<MovedBy<WindowMoves>>(shape);
-  if (!shape.source.empty()) return std::make_unique<MovedBy<SourceMoves>>(shape);
+  if (shape.window) return std::make_unique<MovedBy<WindowMoves>>(shape, counts_links);
+  if (!shape.source.empty()) return std::make_unique<MovedBy<SourceMoves>>(shape, counts_links);
   return nullptr;
 }
 

@@ -16,7 +16,13 @@ struct Move {
   int from = 0, to = 0;
   std::int64_t in = 0, out = 0;  ///< where they begin in the operand and in the result
   std::int64_t count = 0;
+  bool starts_message = false;  ///< the first that goes from this member to that one
+
+  bool is_sent() const { return from != zeros && from != to; }
 };
+
+/// Counts what goes over the link between a move's members.
+void add_link(const Move& move, SegmentWork& work);
 
 class MovingCollective : public CollectiveWork {
  public:
@@ -29,7 +35,9 @@ class MovingCollective : public CollectiveWork {
 };
 
 /// An all_to_all, a collective_permute (with or without a window) or a broadcast; nothing for other
-/// kinds.
-std::unique_ptr<MovingCollective> make_moving_collective(const CollectiveShape& shape);
+/// kinds. `counts_links`: every member sends each other one what that gets of it, in one message,
+/// and the links are counted.
+std::unique_ptr<MovingCollective> make_moving_collective(const CollectiveShape& shape,
+                                                         bool counts_links = false);
 
 }  // namespace shard

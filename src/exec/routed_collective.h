@@ -11,8 +11,9 @@
 namespace shard {
 
 /// An all_reduce, reduce_scatter, all_gather or broadcast along `route`; nothing for other kinds,
-/// which send each part straight to where it goes whatever the algorithm. Partial sums of floats of
-/// 8 and 16 bits stay in float32 until the last one; links are counted at the width of the dtype.
+/// which send each part straight to where it goes whatever the algorithm (`moving_collective.h`).
+/// Partial sums of floats of 8 and 16 bits stay in float32 until the last one; links are counted at
+/// the width of the dtype.
 std::unique_ptr<CollectiveWork> make_routed_collective(const CollectiveShape& shape,
                                                        const Route& route, RouteGroup group);
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "exec/moving_collective.h"
 #include "exec/ragged_collective.h"
 #include "exec/routed_collective.h"
 
@@ -90,6 +91,7 @@ std::shared_ptr<const CollectiveWork> work_of(const CollectiveShape& shape,
   if (const Route* const route = route_of(choice.algorithm)) {
     if (shape.kind == CollectiveKind::ragged_all_to_all) return make_ragged_collective(shape, true);
     if (auto routed = make_routed_collective(shape, *route, {shape.members, hosts})) return routed;
+    if (auto moved = make_moving_collective(shape, true)) return moved;
   }
   return make_collective(shape);
 }

@@ -36,7 +36,7 @@ void note(Outcome& outcome, const SegmentWork& work) {
 Outcome in_one_process(const CollectiveShape& shape, const MembersByHost& hosts, Arrays operands) {
   std::unique_ptr<CollectiveWork> work = make_routed_collective(
       shape, *route_of(CollectiveAlgorithm::hierarchical), {shape.members, hosts});
-  if (work == nullptr) work = make_collective(shape);
+  if (work == nullptr) work = make_moving_collective(shape, true);
   Outcome outcome;
   outcome.results.assign(operands.size(), zeros(shape.result));
   std::vector<MemberPlace> places;
