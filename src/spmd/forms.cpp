@@ -7,7 +7,10 @@
 namespace shard::spmd {
 
 Forms::Forms(const Graph& graph, bool constraints_are_names)
-    : graph_(graph), forms_(graph.values.size()), readers_(graph.values.size(), 0) {
+    : graph_(graph),
+      forms_(graph.values.size()),
+      readers_(graph.values.size(), 0),
+      last_reader_(graph.values.size(), NodeId::none) {
   for (std::size_t i = 0; i < graph.values.size(); ++i) origins_.push_back(id_at<ValueId>(i));
   const auto is_name = [&](const Node& node) {
     return constraints_are_names && node.op == Op::constrain;
@@ -22,8 +25,12 @@ Forms::Forms(const Graph& graph, bool constraints_are_names)
   const auto read = [&](const std::vector<ValueId>& values) {
     for (const ValueId value : values) ++readers_[index_of(origin(value))];
   };
-  for (const Node& node : graph.nodes) {
-    if (!is_name(node)) read(node.operands);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (is_name(node)) continue;
+    read(node.operands);
+    for (const ValueId operand : node.operands)
+      last_reader_[index_of(origin(operand))] = id_at<NodeId>(i);
   }
   for (const Region& region : graph.regions) read(region.results);
 }

@@ -40,12 +40,17 @@ class Forms {
   bool is_source(ValueId value) const;
   /// How many operands and results read it, under whatever name.
   int readers(ValueId value) const { return readers_[index_of(origin(value))]; }
+  /// The node that alone reads it, and once; none where that is a region's result.
+  NodeId only_reader(ValueId value) const {
+    return readers(value) == 1 ? last_reader_[index_of(origin(value))] : NodeId::none;
+  }
 
  private:
   const Graph& graph_;
   std::vector<ValueId> origins_;          ///< by value
   std::vector<std::vector<Form>> forms_;  ///< by origin
   std::vector<int> readers_;              ///< by origin
+  std::vector<NodeId> last_reader_;       ///< by origin; none: no node reads it
 };
 
 }  // namespace shard::spmd

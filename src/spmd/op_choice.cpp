@@ -217,7 +217,8 @@ std::optional<std::int64_t> OpChoice::operand_cost(const Node& node, const OpWay
 }
 
 /// That, the op's own work, and bringing its results to where they are declared to be: in every
-/// iteration, or once where they are reduced behind the loop.
+/// iteration, or once where they are reduced behind the loop. What is only added to other sums pays
+/// its share of the one reduction.
 std::optional<std::int64_t> OpChoice::cost_of(const Node& node, const OpWay& way) {
   const std::optional<std::int64_t> operands = operand_cost(node, way);
   if (!operands) return std::nullopt;
@@ -228,7 +229,10 @@ std::optional<std::int64_t> OpChoice::cost_of(const Node& node, const OpWay& way
     if (natural == declared(value)) continue;
     const ReshardPlan* const plan =
         reshards_.way(graph_.value(value).type, natural, declared(value));
-    if (plan != nullptr) results += reshards_.cost(*plan);
+    if (plan == nullptr) continue;
+    const bool is_new_sum = !way.common.reduced.empty() && way.sums.empty();
+    const std::int64_t terms = is_new_sum ? terms_beside(value, natural.unreduced) : 1;
+    results += (reshards_.cost(*plan) + terms - 1) / terms;
   }
   const std::int64_t times = loops_.times();
   return *operands + times * (way.exchanged.count() + way.work) +
@@ -245,6 +249,45 @@ std::optional<std::int64_t> OpChoice::bytes_to(ValueId value, const Sharding& wa
     }
   }
   return least;
+}
+
+/// How many terms, this one with them, of the additions that it goes into are sums over these axes,
+/// as far as that is known or likely; more than `most_terms` are not looked for.
+std::int64_t OpChoice::terms_beside(ValueId value, const Axes& sums) {
+  constexpr std::size_t most_terms = 16;
+  const auto is_addition = [&](NodeId id) {
+    return id != NodeId::none && graph_.node(id).op == Op::add;
+  };
+  ValueId total = value;
+  for (std::size_t i = 0; i < most_terms && is_addition(forms_.only_reader(total)); ++i)
+    total = graph_.node(forms_.only_reader(total)).results.front();
+  std::int64_t terms = 1;
+  std::vector<ValueId> open{total};
+  for (std::size_t i = 0; i < open.size() && i < 2 * most_terms; ++i) {
+    const ValueId term = forms_.origin(open[i]);
+    const NodeId producer = graph_.value(term).producer;
+    if (term == forms_.origin(value) || producer == NodeId::none) continue;
+    if (is_addition(producer) && (term == total || forms_.readers(term) == 1)) {
+      const std::vector<ValueId>& operands = graph_.node(producer).operands;
+      open.insert(open.end(), operands.begin(), operands.end());
+    } else if (forms_.readers(term) == 1 && may_be_sum(term, sums)) {
+      ++terms;
+    }
+  }
+  return terms;
+}
+
+/// What exists is a sum over these axes, or what does not yet would be one on the axes on which
+/// Shardy settles.
+bool OpChoice::may_be_sum(ValueId value, const Axes& sums) {
+  if (!forms_.of(value).empty()) {
+    const Form* const form = unreduced_form(value);
+    return form != nullptr && form->sharding.unreduced == sums;
+  }
+  const NodeId producer = graph_.value(value).producer;
+  const Node& node = graph_.node(producer);
+  if (node.region != RegionId::none || def(node.op).factor_rule == nullptr) return false;
+  return kinds_.of(producer).plain->common.reduced == sums;
 }
 
 }  // namespace shard::spmd

@@ -46,6 +46,8 @@ class OpChoice {
   std::optional<std::int64_t> operand_cost(const Node& node, const OpWay& way);
   std::optional<std::int64_t> cost_of(const Node& node, const OpWay& way);
   std::optional<std::int64_t> bytes_to(ValueId value, const Sharding& wanted);
+  std::int64_t terms_beside(ValueId value, const Axes& sums);
+  bool may_be_sum(ValueId value, const Axes& sums);
 
   const Graph& graph_;
   const ValueKinds& values_;

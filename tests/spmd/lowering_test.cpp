@@ -92,6 +92,38 @@ TEST_CASE("two sums are added before they are reduced") {
         CollectiveReason::Kind::partial_sum);
 }
 
+namespace {
+
+/// x1 w1 + x2 w2 + ..., every product over a dim that is split; w is also split as the rows of x.
+std::string collectives_of_terms(int terms) {
+  GraphMaker make;
+  ValueId total = ValueId::none;
+  for (int i = 0; i < terms; ++i) {
+    const std::string number = std::to_string(i);
+    const ValueId x =
+        make.input("x" + number, {64, 16}, {}, placed({"data", "model"}), Role::input);
+    const ValueId w = make.input("w" + number, {16, 48}, {}, placed({"model", "data"}));
+    const ValueId product = make.dot(x, w);
+    total = i == 0 ? product : make.build.emit(Op::add, {total, product});
+  }
+  make.output("y", total, placed({"data", ""}));
+  return collectives(planned(make.graph), 0);
+}
+
+}  // namespace
+
+TEST_CASE("terms of one sum share its reduction where each alone had rather been gathered") {
+  const std::string gathered =
+      "all_gather model wire 1536\nall_gather model wire 1152\nall_gather data wire 1536\n";
+  CHECK(collectives_of_terms(1) == gathered);
+  CHECK(collectives_of_terms(2) == gathered + gathered);
+  for (const int terms : {3, 40}) {
+    std::string shared;
+    for (int i = 0; i < terms; ++i) shared += "all_gather data wire 384\n";
+    CHECK(collectives_of_terms(terms) == shared + "all_reduce model wire 9216\n");
+  }
+}
+
 TEST_CASE("a sum that somebody else reads whole is reduced at once") {
   GraphMaker make;
   const ValueId x = make.input("x", {8, 16}, {}, placed({"", "model"}), Role::input);
