@@ -26,8 +26,8 @@ enum class ReducedAxes {
 struct StateRequest {
   const StatePaths& paths;
   int first = 0;  ///< position of the first parameter in the state
-  std::optional<DType>
-      dtype{};  ///< of real parameters' slots; nothing: the parameters', as optax does
+  /// Of real parameters' slots; nothing: the parameters', as optax does.
+  std::optional<DType> dtype{};
   ReducedAxes reduced = ReducedAxes::kept_dims;
 };
 

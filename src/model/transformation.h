@@ -35,6 +35,8 @@ class UpdateWalk {
   ValueId mixed(ValueId x, double a, ValueId y, double b);
   /// x times its conjugate, a real number: of real numbers the square.
   ValueId size_squared(ValueId x);
+  /// The same in x's dtype, as what is kept of it beside x.
+  ValueId kept_square(ValueId x);
   /// 1 / sqrt(x) of numbers that are real, in x's dtype: of complex ones the real part counts.
   ValueId inverse_root(ValueId x);
   /// x / |x|, and zero where x is zero.

@@ -132,7 +132,7 @@ void scale_by_adam(Walk& walk, const Use& use) {
   for_each(walk, [&](ValueId g, std::size_t i) {
     const DType dtype = walk.builder().type(g).dtype;
     const ValueId mu = walk.moved_on(use, "mu", i, g, b1);
-    const ValueId nu = walk.moved_on(use, "nu", i, walk.converted(walk.size_squared(g), dtype), b2);
+    const ValueId nu = walk.moved_on(use, "nu", i, walk.kept_square(g), b2);
     walk.set_slot(use, "mu", i, mu);
     walk.set_slot(use, "nu", i, nu);
     ValueId mean = walk.two(Op::divide, mu, walk.converted(next_bias, dtype));
@@ -159,9 +159,7 @@ void scale_by_lion(Walk& walk, const Use& use) {
 void scale_by_rms(Walk& walk, const Use& use) {
   const double decay = argument_of(use, {"decay"}, 0.9), eps = argument_of(use, {"eps"}, 1e-8);
   for_each(walk, [&](ValueId g, std::size_t i) {
-    const DType dtype = walk.builder().type(g).dtype;
-    const ValueId nu =
-        walk.moved_on(use, "nu", i, walk.converted(walk.size_squared(g), dtype), decay);
+    const ValueId nu = walk.moved_on(use, "nu", i, walk.kept_square(g), decay);
     walk.set_slot(use, "nu", i, nu);
     return walk.two(Op::multiply, g, walk.inverse_root(walk.plus(nu, eps)));
   });
@@ -171,9 +169,8 @@ void scale_by_rms(Walk& walk, const Use& use) {
 void scale_by_rss(Walk& walk, const Use& use) {
   const double eps = argument_of(use, {"eps"}, 1e-7);
   for_each(walk, [&](ValueId g, std::size_t i) {
-    const DType dtype = walk.builder().type(g).dtype;
-    const ValueId squares = walk.two(Op::add, {walk.slot(use, "sum_of_squares", i),
-                                               walk.converted(walk.size_squared(g), dtype)});
+    const ValueId squares =
+        walk.two(Op::add, {walk.slot(use, "sum_of_squares", i), walk.kept_square(g)});
     walk.set_slot(use, "sum_of_squares", i, squares);
     return walk.two(Op::multiply, g, walk.inverse_root(walk.plus(squares, eps)));
   });

@@ -52,6 +52,10 @@ ValueId UpdateWalk::size_squared(ValueId x) {
   return two(Op::add, real, one(Op::square, one(Op::imag, x)));
 }
 
+ValueId UpdateWalk::kept_square(ValueId x) {
+  return converted(size_squared(x), builder_.type(x).dtype);
+}
+
 ValueId UpdateWalk::inverse_root(ValueId x) {
   const DType dtype = builder_.type(x).dtype;
   if (!info(dtype).is_complex) return one(Op::rsqrt, x);
