@@ -6,7 +6,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends g++ cmake make 
 RUN cmake --install build/release --prefix /opt/shard-plan --strip
 
 FROM debian:bookworm-slim
-RUN apt-get update && apt-get install -y --no-install-recommends libyaml-cpp0.7 libspdlog1.10 libfmt9 libopenblas0-pthread && rm -rf /var/lib/apt/lists/* && useradd --create-home planner
+RUN apt-get update && apt-get install -y --no-install-recommends libyaml-cpp0.7 libspdlog1.10 libfmt9 libmimalloc2.0 libopenblas0-pthread && rm -rf /var/lib/apt/lists/* && useradd --create-home planner
 COPY --from=build /opt/shard-plan /usr/local
 USER planner
 WORKDIR /home/planner
