@@ -38,12 +38,17 @@ bool cuts_padded_dim(const PaddedNode& node, const TensorType& x, const TensorTy
   return false;
 }
 
-Numbers limits_of_whole_dims(const PaddedNode& node, const TensorType& x) {
-  Numbers limits = node.node.attributes.integers("limit");
+/// A whole dim is taken to its padded end, one element after the other: in one of a single element
+/// a longer step has nothing to leave out.
+void take_whole_dims(const PaddedNode& node, const TensorType& x, Attributes& attributes) {
+  Numbers limits = attributes.integers("limit"), steps = attributes.integers("stride");
   for (std::size_t dim = 0; dim < limits.size(); ++dim) {
-    if (is_whole_dim(node, dim)) limits[dim] = x.shape[dim];
+    if (!is_whole_dim(node, dim)) continue;
+    limits[dim] = x.shape[dim];
+    steps[dim] = 1;
   }
-  return limits;
+  attributes.set("limit", std::move(limits));
+  attributes.set("stride", std::move(steps));
 }
 
 /// Elements before `start` are cut off, and there is room up to the padded result's end.
@@ -51,8 +56,7 @@ void rewrite_slice(Builder& b, const PaddedNode& node, const TensorType& result,
   const TensorType x = b.type(made.operands[0]);
   if (x == node.operands[0] && result == node.results[0]) return;
   if (!cuts_padded_dim(node, x, result)) {
-    made.attributes.set("limit", limits_of_whole_dims(node, x));
-    return;
+    return take_whole_dims(node, x, made.attributes);
   }
   Numbers low = node.node.attributes.integers("start"), high = low;
   for (std::size_t dim = 0; dim < low.size(); ++dim) {

@@ -95,6 +95,22 @@ TEST_CASE("windows over a padded dim grow until there are as many as the padded 
   CHECK(instead.attributes.number("value") == -std::numeric_limits<double>::infinity());
 }
 
+TEST_CASE("a slice of a padded dim's only element takes the padding whatever its step") {
+  using Numbers = std::vector<std::int64_t>;
+  GraphMaker make;
+  const ValueId x = make.input("x", {7, 1}, {}, placed({"", "model"}));
+  const ValueId y = make.build.emit(
+      Op::slice, {x},
+      Attributes{{"start", Numbers{1, 0}}, {"limit", Numbers{6, 1}}, {"stride", Numbers{3, 2}}});
+  make.output("y", y);
+  padded(make, {{x, 1, 8, "x", {}}});
+  CHECK(types(make, {x, y}) == "f32[7,8]\nf32[2,8]\n");
+  const Node& slice = make.graph.node(make.graph.value(y).producer);
+  CHECK(slice.op == Op::slice);
+  CHECK(result_types(slice.op, types_of(make.graph, slice.operands), slice.attributes).front() ==
+        TensorType{DType::f32, {2, 8}});
+}
+
 TEST_CASE("a sum so far is padded as it is and one from the end does not see the padding") {
   for (const std::int64_t reverse : {0, 1}) {
     GraphMaker make;
