@@ -84,11 +84,10 @@ void check_introduced() {
 void check_joined(const Transport& transport) {
   const std::string started = started_together();
   if (started.empty() || transport.hosts() > 1) return;
-  throw Error(
-      "usage", {"--backend"},
-      started + ", and " + transport.description() +
-          " does not know of the others: each would do the whole run by itself",
-      how_to_start);
+  throw Error("usage", {"--backend"},
+              started + ", and " + transport.description() +
+                  " does not know of the others: each would do the whole run by itself",
+              how_to_start);
 }
 
 std::vector<std::byte> packed_failure(const Failure& failure) {

@@ -28,8 +28,8 @@ HWY_INLINE void fetch_later(const AdamArrays& arrays, std::size_t i, std::size_t
 
 /// Adam's update of one vector (Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015,
 /// algorithm 1; `eps_root` inside the root as Optax has it). Of the three divisions the one by the
-/// correction of nu is a product, and that of mu is in the divisor: a processor has one divider, and
-/// it would be busy for longer than memory is.
+/// correction of nu is a product, and that of mu is in the divisor: a processor has one divider,
+/// and it would be busy for longer than memory is.
 template <class D>
 HWY_INLINE void adam_lanes(D d, const AdamArrays& arrays, const AdamNumbers& numbers,
                            std::size_t i) {

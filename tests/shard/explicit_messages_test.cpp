@@ -69,8 +69,7 @@ constexpr Said
              R"({"mesh": [["x", 4], ["y", 2]], "op": "lax.add", "inputs": [{"dtype": "float32", "mesh": [["x", 2], ["y", 2]], "shape": [8], "spec": ["x"]}, {"dtype": "float32", "shape": [8], "spec": ["x"]}]})",
              R"(For primitive lax.add, context mesh x 4 x y 2 should match the aval mesh x 2 x y 2: a value keeps the axis types it was typed with)"},
             {"no-unreduced-rule",
-             R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.neg", "inputs": [{"dtype": "float32", "shape": [8], "spec": ["x"], "unreduced": ["y"]}]})",
-             R"(unreduced rule for neg is not implemented)"},
+             R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.neg", "inputs": [{"dtype": "float32", "shape": [8], "spec": ["x"], "unreduced": ["y"]}]})", R"(unreduced rule for neg is not implemented)"},
             {"no-unreduced-rule",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.rev", "inputs": [{"dtype": "float32", "reduced": ["y"], "shape": [8, 4], "spec": ["x", null]}], "params": {"dimensions": [0]}})",
              R"(unreduced/reduced rule for rev is not implemented)"},
@@ -105,7 +104,8 @@ constexpr Said
              R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.add", "inputs": [{"dtype": "float32", "reduced": ["x"], "shape": [8], "spec": [null]}, {"dtype": "float32", "shape": [8], "spec": ["x"]}]})",
              R"(cannot be sharded/varying on the same axes)"},
             {"unreduced-operand",
-             R"({"mesh": [["x", 2], ["y", 2]], "op": "jnp.where", "inputs": [{"dtype": "bool", "shape": [8, 4], "spec": ["x", null]}, {"dtype": "float32", "reduced": ["y"], "shape": [8, 4], "spec": ["x", null]}, 0.0]})", R"(a spec with unreduced or reduced axes cannot be of instance `tuple` and so is not padded to the other case's rank)"},
+             R"({"mesh": [["x", 2], ["y", 2]], "op": "jnp.where", "inputs": [{"dtype": "bool", "shape": [8, 4], "spec": ["x", null]}, {"dtype": "float32", "reduced": ["y"], "shape": [8, 4], "spec": ["x", null]}, 0.0]})",
+             R"(a spec with unreduced or reduced axes cannot be of instance `tuple` and so is not padded to the other case's rank)"},
             {"incompatible-shardings",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "jnp.broadcast_to", "inputs": [{"dtype": "float32", "shape": [8], "spec": ["x"]}], "params": {"shape": [8]}, "out_sharding": {"spec": ["y"]}})",
              R"(Incompatible types for broadcasting: ('x',) and ('y',))"},
@@ -128,8 +128,7 @@ constexpr Said
              R"({"mesh": [["x", 8]], "op": "jnp.tile", "inputs": [{"dtype": "float32", "shape": [8], "spec": ["x"]}], "params": {"reps": [2]}})",
              R"(operand cannot be sharded on dimension 0 when the tiling is non-trivial: f32[8@x])"},
             {"split-dim",
-             R"({"mesh": [["x", 2], ["y", 2]], "op": "jnp.repeat", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}], "params": {"repeats": 2}})",
-             R"(Please pass sharding to repeat: f32[8@x,4] is split on what is repeated)"},
+             R"({"mesh": [["x", 2], ["y", 2]], "op": "jnp.repeat", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}], "params": {"repeats": 2}})", R"(Please pass sharding to repeat: f32[8@x,4] is split on what is repeated)"},
             {"uneven-result",
              R"({"mesh": [["x", 8]], "op": "index", "inputs": [{"dtype": "float32", "shape": [32], "spec": ["x"]}], "params": {"index": [18]}})",
              R"(slicing on sharded dims where out dim (1) is not divisible by mesh axes (8) is not implemented. Got input type=f32[32@x])"},
@@ -166,7 +165,8 @@ constexpr Said
             {"split-dim",
              R"({"mesh": [["x", 8]], "op": "lax.top_k", "inputs": [{"dtype": "float32", "shape": [8], "spec": ["x"]}], "params": {"k": 8}})",
              R"(operand f32[8@x] should be unsharded over the axis 0)"},
-            {"unreduced-axes", R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.reduce_sum", "inputs": [{"dtype": "float32", "shape": [4, 2, 2], "spec": ["x", "y", null]}], "params": {"axes": [0]}, "out_sharding": {"spec": [null, null], "unreduced": ["y"]}})",
+            {"unreduced-axes",
+             R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.reduce_sum", "inputs": [{"dtype": "float32", "shape": [4, 2, 2], "spec": ["x", "y", null]}], "params": {"axes": [0]}, "out_sharding": {"spec": [null, null], "unreduced": ["y"]}})",
              R"(unreduced axes of out_sharding should be in operand's specs that were summed over: f32[4@x,2@y,2])"},
             {"contracted-differ",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.dot_general", "inputs": [{"dtype": "float32", "shape": [8, 2], "spec": ["x", "y"]}, {"dtype": "float32", "shape": [2, 8], "spec": ["x", "y"]}], "params": {"dimension_numbers": [[[1], [0]], [[], []]]}})",
@@ -177,8 +177,7 @@ constexpr Said
             {"batch-differ",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.dot_general", "inputs": [{"dtype": "float32", "shape": [4, 8, 2], "spec": ["x", null, null]}, {"dtype": "float32", "shape": [4, 2, 8], "spec": ["y", null, null]}], "params": {"dimension_numbers": [[[2], [1]], [[0], [0]]]}})",
              R"(lhs batch dimensions and rhs batch dimensions must have the same sharding, got f32[4@x,8,2] and f32[4@y,2,8])"},
-            {"unreduced-operand",
-             R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.dot_general", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null], "unreduced": ["y"]}, {"dtype": "float32", "shape": [4, 8], "spec": [null, null]}], "params": {"dimension_numbers": [[[1], [0]], [[], []]]}})",
+            {"unreduced-operand", R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.dot_general", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null], "unreduced": ["y"]}, {"dtype": "float32", "shape": [4, 8], "spec": [null, null]}], "params": {"dimension_numbers": [[[1], [0]], [[], []]]}})",
              R"(operands of dot_general cannot be unreduced)"},
             {"unreduced-axes",
              R"({"mesh": [["x", 8]], "op": "lax.dot_general", "inputs": [{"dtype": "float32", "shape": [24], "spec": ["x"]}, {"dtype": "float32", "shape": [4, 24], "spec": [null, null]}], "params": {"dimension_numbers": [[[0], [1]], [[], []]]}, "out_sharding": {"spec": [], "unreduced": ["x"]}})",
@@ -202,7 +201,8 @@ constexpr Said
              R"({"mesh": [["x", 2], ["y", 2]], "op": "index", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}, {"dtype": "bool", "shape": [8], "spec": [null]}], "params": {"index": [{"arg": 1}]}})",
              R"(Array boolean indices must be concrete; got bool[8])"},
             {"ambiguous-convolution",
-             R"({"mesh": [["x", 8]], "op": "lax.conv_general_dilated", "inputs": [{"dtype": "float32", "shape": [4, 8, 8], "spec": [null, null, "x"]}, {"dtype": "float32", "shape": [1, 8, 4], "spec": [null, null, null]}], "params": {"dimension_numbers": ["NWC", "WIO", "NWC"], "padding": "SAME", "window_strides": [1]}})", R"(Please specify the output sharding via `out_sharding` parameter of conv_general_dilated: the kernel or the features of the input are split)"},
+             R"({"mesh": [["x", 8]], "op": "lax.conv_general_dilated", "inputs": [{"dtype": "float32", "shape": [4, 8, 8], "spec": [null, null, "x"]}, {"dtype": "float32", "shape": [1, 8, 4], "spec": [null, null, null]}], "params": {"dimension_numbers": ["NWC", "WIO", "NWC"], "padding": "SAME", "window_strides": [1]}})",
+             R"(Please specify the output sharding via `out_sharding` parameter of conv_general_dilated: the kernel or the features of the input are split)"},
             {"no-typing-rule",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "lax.ragged_dot", "inputs": [{"dtype": "float32", "shape": [8, 4], "spec": ["x", null]}, {"dtype": "float32", "shape": [2, 4, 6], "spec": [null, null, null]}, {"dtype": "int32", "shape": [2], "spec": [null]}]})",
              R"(Explicit sharding inference for ragged_dot_general is not implemented: give it an out_sharding)"},
@@ -219,8 +219,7 @@ constexpr Said
              R"({"mesh": [["x", 2], ["y", 2]], "op": "map", "inputs": [{"dtype": "float32", "shape": [4, 8], "spec": ["x", "y"]}], "params": {"body": {"args": ["c"], "results": ["d"], "steps": [{"in": ["c"], "op": "lax.neg", "out": "d"}]}}})",
              R"(0th dimension of all xs should be replicated. Got P('x', 'y'))"},
             {"carry-type",
-             R"({"mesh": [["x", 2], ["y", 2]], "op": "fori_loop", "inputs": [{"dtype": "float32", "shape": [8], "spec": ["x"]}], "params": {"body": {"args": ["i", "c"], "results": ["d"], "steps": [{"in": ["c"], "op": "reshard", "out": "d", "out_sharding": {"spec": [null]}}]}, "lower": 0, "upper": 3}})",
-             R"(carry input and carry output must have equal types: the loop starts with float32[8@x] and goes on with float32[8])"},
+             R"({"mesh": [["x", 2], ["y", 2]], "op": "fori_loop", "inputs": [{"dtype": "float32", "shape": [8], "spec": ["x"]}], "params": {"body": {"args": ["i", "c"], "results": ["d"], "steps": [{"in": ["c"], "op": "reshard", "out": "d", "out_sharding": {"spec": [null]}}]}, "lower": 0, "upper": 3}})", R"(carry input and carry output must have equal types: the loop starts with float32[8@x] and goes on with float32[8])"},
             {"branch-type",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "cond", "inputs": [{"dtype": "bool", "shape": [], "spec": []}, {"dtype": "float32", "shape": [8], "spec": ["x"]}, {"dtype": "float32", "shape": [8], "spec": ["y"]}], "params": {"branches": [{"args": ["a", "b"], "results": ["a"], "steps": []}, {"args": ["a", "b"], "results": ["b"], "steps": []}]}})",
              R"(branches must have equal output types, but they are float32[8@x] and float32[8@y])"},
@@ -228,7 +227,8 @@ constexpr Said
              R"({"mesh": [["x", 2], ["y", 2]], "op": "cond", "inputs": [{"dtype": "bool", "shape": [8], "spec": ["x"]}, {"dtype": "float32", "shape": [8], "spec": ["x"]}], "params": {"branches": [{"args": ["c"], "results": ["d"], "steps": [{"in": ["c"], "op": "lax.neg", "out": "d"}]}, {"args": ["c"], "results": ["d"], "steps": [{"in": ["c"], "op": "lax.neg", "out": "d"}]}]}})",
              R"(Pred must be a scalar, got bool[8@x])"},
             {"mapped-dim",
-             R"({"mesh": [["x", 2], ["y", 2]], "op": "vmap", "inputs": [{"dtype": "float32", "shape": [4, 8], "spec": ["x", null]}, {"dtype": "float32", "shape": [4, 8], "spec": ["y", null]}], "params": {"body": {"args": ["a", "b"], "results": ["c"], "steps": [{"in": ["a", "b"], "op": "lax.add", "out": "c"}]}}})", R"(Mapped away dimension of inputs passed to vmap should be sharded the same. Got ('x',) and ('y',))"},
+             R"({"mesh": [["x", 2], ["y", 2]], "op": "vmap", "inputs": [{"dtype": "float32", "shape": [4, 8], "spec": ["x", null]}, {"dtype": "float32", "shape": [4, 8], "spec": ["y", null]}], "params": {"body": {"args": ["a", "b"], "results": ["c"], "steps": [{"in": ["a", "b"], "op": "lax.add", "out": "c"}]}}})",
+             R"(Mapped away dimension of inputs passed to vmap should be sharded the same. Got ('x',) and ('y',))"},
             {"mapped-dim",
              R"({"mesh": [["x", 2], ["y", 2]], "op": "vmap", "inputs": [{"dtype": "float32", "shape": [4, 8], "spec": ["x", null]}, {"dtype": "float32", "shape": [8], "spec": ["x"]}], "params": {"body": {"args": ["a", "b"], "results": ["c"], "steps": [{"in": ["a", "b"], "op": "lax.add", "out": "c"}]}, "in_axes": [0, null]}})",
              R"(Unmapped values passed to vmap cannot be sharded along the mapped axes: f32[8@x])"},
@@ -340,14 +340,13 @@ TEST_CASE("every refusal of a type says what stands in the way") {
 TEST_CASE("a dim of one that is split in one and taken away has no cotangent") {
   const Mesh mesh = typed_mesh(json::parse(R"([["y", 2], ["w", 1]])"));
   const auto gradient_of = [&](const char* op, const char* spec, const char* parameters) {
-    const json operand = {
-        {"dtype", "float32"}, {"shape", {16, 1}}, {"spec", json::parse(spec)}};
+    const json operand = {{"dtype", "float32"}, {"shape", {16, 1}}, {"spec", json::parse(spec)}};
     const json asked = {{"op", op}, {"params", json::parse(parameters)}};
     TypedStep step{{"y"}, false, op, {std::string("a")}, parameters_of(asked), std::nullopt};
     const TypedProgram program{{"a"}, {std::move(step)}, {"y"}};
     try {
-      return type_text(mesh,
-                       gradient_types(mesh, program, {recorded_type(mesh, operand)}, {"a"}).front());
+      return type_text(
+          mesh, gradient_types(mesh, program, {recorded_type(mesh, operand)}, {"a"}).front());
     } catch (const TypingRefusal& refusal) {
       return std::string(refusal.row().id) + ": " + refusal.what();
     }
@@ -358,8 +357,7 @@ TEST_CASE("a dim of one that is split in one and taken away has no cotangent") {
   CHECK(gradient_of("lax.squeeze", R"(["y", "w"])", R"({"dimensions": [1]})") == refused);
   CHECK(gradient_of("lax.squeeze", R"(["y", null])", R"({"dimensions": [1]})") ==
         "float32[16@y,1]");
-  CHECK(gradient_of("lax.reduce_sum", R"(["y", "w"])", R"({"axes": [1]})") ==
-        "float32[16@y,1@w]");
+  CHECK(gradient_of("lax.reduce_sum", R"(["y", "w"])", R"({"axes": [1]})") == "float32[16@y,1@w]");
 }
 
 TEST_CASE("inverses and searches are refused as their insides are") {
