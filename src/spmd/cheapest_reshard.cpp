@@ -8,6 +8,7 @@
 #include "spmd/plain_reduction.h"
 #include "spmd/reshard_search.h"
 #include "spmd/reshard_steps.h"
+#include "spmd/step_order.h"
 
 namespace shard {
 namespace {
@@ -187,8 +188,13 @@ std::optional<ReshardPlan> cheapest_reshard(const Mesh& mesh, const TensorType& 
   Axes used = used_axes(start);
   const Axes more = used_axes(goal);
   used.insert(used.end(), more.begin(), more.end());
-  if (is_cut_evenly(used)) return CheapestReshard(mesh, global, start, goal, limits).run();
-  return by_way_of_whole(global, start, goal, limits);
+  std::optional<ReshardPlan> best = is_cut_evenly(used)
+                                        ? CheapestReshard(mesh, global, start, goal, limits).run()
+                                        : by_way_of_whole(global, start, goal, limits);
+  if (!best) return std::nullopt;
+  ReshardPlan sorted = spmd::with_outer_axes_least(global, start, *best);
+  const bool fits = limits.memory == Bytes(0) || sorted.peak <= limits.memory;
+  return fits ? std::move(sorted) : std::move(best);
 }
 
 /// By halving: more memory never makes a way impossible.

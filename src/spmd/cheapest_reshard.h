@@ -29,10 +29,12 @@ struct ReshardPlan {
 
 /// All_slice, all_gather, all_to_all and collective_permute over axes and their prime factors, and
 /// all_reduce and reduce_scatter over axes that `to` leaves no more unreduced. Of equally cheap
-/// sequences one with few steps. Dims need not divide: pieces are padded, and a dim whose padding
-/// differs between the two sides gets whole on the way. Both closed; what is unreduced in `to` is
-/// so in `from`. Nothing when the memory does not suffice, or when nothing is found below what was
-/// asked for. Never more bytes than `plan_reshard`, which is asked where the search gave up.
+/// sequences one with few steps, and of their orders one in which the mesh's outer axes carry least
+/// (see step_order.h) where the memory allows it. Dims need not divide: pieces are padded, and a
+/// dim whose padding differs between the two sides gets whole on the way. Both closed; what is
+/// unreduced in `to` is so in `from`. Nothing when the memory does not suffice, or when nothing is
+/// found below what was asked for. Never more bytes than `plan_reshard`, which is asked where the
+/// search gave up.
 std::optional<ReshardPlan> cheapest_reshard(const Mesh& mesh, const TensorType& global,
                                             const Sharding& from, const Sharding& to,
                                             const ReshardLimits& limits = {});

@@ -1,5 +1,6 @@
 #include "spmd/partition.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "spmd/lowering.h"
@@ -30,14 +31,28 @@ Price price_of(const Program& program, Bytes memory) {
   return {most > memory ? most : Bytes(0), wire_of(program)};
 }
 
-/// Choosing op by op may lose in the end, so the other way is weighed too.
+/// Bytes by mesh axis, what is sent over several counting for the outermost.
+std::vector<Bytes> wire_by_axis(const Program& program) {
+  std::vector<Bytes> wire(program.mesh.axes().size());
+  for (const CollectiveCount& one : count_collectives(program)) {
+    if (one.axes.empty()) continue;
+    const AxisRef outermost = *std::min_element(one.axes.begin(), one.axes.end());
+    wire[static_cast<std::size_t>(outermost.axis)] += one.wire;
+  }
+  return wire;
+}
+
+/// Choosing op by op may lose in the end, so the other way is weighed too. What sends as much in
+/// all is better where the outer axes of the mesh carry less of it.
 PartitionedProgram cheapest(spmd::LoweringFacts& facts) {
   const Bytes memory = facts.sharded.reshard_memory;
   Program compatible = lowered(facts, PartitionMode::compatible);
   const Price most = price_of(compatible, memory);
   if (most == Price{}) return {std::move(compatible), PartitionMode::compatible};
   Program program = lowered(facts, PartitionMode::cheapest);
-  if (price_of(program, memory) < most) return {std::move(program), PartitionMode::cheapest};
+  const Price price = price_of(program, memory);
+  if (price < most || (price == most && wire_by_axis(program) < wire_by_axis(compatible)))
+    return {std::move(program), PartitionMode::cheapest};
   return {std::move(compatible), PartitionMode::compatible};
 }
 

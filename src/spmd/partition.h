@@ -11,9 +11,10 @@
 namespace shard {
 
 /// Partitions (equal reshards shared; never more bytes sent than in the compatible mode, and as
-/// that one does where it sends no more), simplifies (all_reduce + all_slice to reduce_scatter,
-/// dead code), schedules (an update runs as soon as its gradient is ready and nobody else will read
-/// the state it replaces), gives results their places, and plans the memory. Throws `Error`
+/// that one does where it sends no more and not more over the mesh's outer axes), simplifies
+/// (all_reduce + all_slice to reduce_scatter, dead code), schedules (an update runs as soon as its
+/// gradient is ready and nobody else will read the state it replaces), gives results their places,
+/// and plans the memory. Throws `Error`
 /// (`reshard-memory`) where a reshard needs more memory than `sharded.reshard_memory`.
 Program partition(const ShardedGraph& sharded, PartitionMode mode = PartitionMode::cheapest);
 

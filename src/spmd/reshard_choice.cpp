@@ -5,6 +5,7 @@
 
 #include "shard/axes.h"
 #include "spmd/axes.h"
+#include "spmd/step_order.h"
 
 namespace shard::spmd {
 namespace {
@@ -71,11 +72,13 @@ std::optional<ReshardPlan> ReshardChoice::plan(const TensorType& type, const Sha
   ReshardLimits limits{Bytes(0), most_layouts_per_way, false, false};
   if (!to.unreduced.empty()) return cheapest_reshard(mesh_, type, from, to, limits);
   const ReshardPlan& plain = compatible(type, from, to);
-  if (is_obvious(from, to)) return plain;
+  ReshardPlan sorted = with_outer_axes_least(type, from, plain);
+  if (fits(plain) && !fits(sorted)) sorted = plain;
+  if (is_obvious(from, to)) return sorted;
   limits.below = plain.wire;
   if (from.unreduced.empty()) limits.memory = memory_;
   std::optional<ReshardPlan> best = cheapest_reshard(mesh_, type, from, to, limits);
-  return best && fits(*best) ? best : std::optional(plain);
+  return best && fits(*best) ? std::move(best) : std::optional(std::move(sorted));
 }
 
 ReshardPlan ReshardChoice::within_memory(const TensorType& type, const Sharding& from,

@@ -33,8 +33,8 @@ class ReshardChoice {
   /// least. Valid as long as this lives, or the limit.
   const ReshardPlan& compatible(const TensorType& type, const Sharding& from, const Sharding& to);
   /// The cheapest way without axes that neither side has, unless the memory asks for more; of equal
-  /// ones Shardy's. nullptr where there is none: a value that is no sum cannot become one. Valid as
-  /// long as this lives, or the limit.
+  /// ones Shardy's, its steps ordered so that outer axes carry least. nullptr where there is none:
+  /// a value that is no sum cannot become one. Valid as long as this lives, or the limit.
   const ReshardPlan* way(const TensorType& type, const Sharding& from, const Sharding& to);
 
  private:

@@ -202,8 +202,9 @@ TEST_CASE("recorded models have the shardings XLA chose and cost no more") {
   CHECK(gradients.matched() == gradients.total());
   CHECK(updates.matched() == updates.total());
   CHECK(activations.matched() == activations.total());
-  // Together the axes carry less; under fsdp_tp one of them may carry more.
-  CHECK(axes.matched() >= 355);
+  // On 8 x 4 devices four programs gather tokens over data alone, 7168 bytes. XLA sends 8192 for
+  // that, most of it over the other axis.
+  CHECK(axes.matched() >= 375);
   CHECK(bytes.matched() == bytes.total());
   CHECK(ratio <= 0.92);
 }

@@ -100,6 +100,29 @@ TEST_CASE("a sum is scattered where it ends up and reduced where it stays whole"
         "wire 256 peak 320 at least 256\n");
 }
 
+TEST_CASE("for the same bytes the outer axes carry what is small") {
+  const Mesh mesh = mesh_of_sizes({{"x", 4}, {"y", 2}, {"z", 2}});
+  CHECK(cheapest_plan(mesh, {8, 8, 8}, "[{z}, {y}, {x}]", "[{}, {}, {}]") ==
+        "all_gather {x} dim 2 wire 384 -> [{z}, {y}, {}] of 4,4,8\n"
+        "all_gather {y} dim 1 wire 512 -> [{z}, {}, {}] of 4,8,8\n"
+        "all_gather {z} dim 0 wire 1024 -> [{}, {}, {}] of 8,8,8\n"
+        "wire 1920 peak 3072 at least 1920\n");
+  // Less memory is needed where the last gather is the one of most parts.
+  CHECK(cheapest_plan(mesh, {8, 8, 8}, "[{z}, {y}, {x}]", "[{}, {}, {}]", {Bytes(2800)}) ==
+        "all_gather {z} dim 0 wire 128 -> [{}, {y}, {x}] of 8,4,2\n"
+        "all_gather {y} dim 1 wire 256 -> [{}, {}, {x}] of 8,8,2\n"
+        "all_gather {x} dim 2 wire 1536 -> [{}, {}, {}] of 8,8,8\n"
+        "wire 1920 peak 2560 at least 1920\n");
+  const Mesh two = mesh_of_sizes({{"x", 4}, {"y", 2}});
+  const Axes sums{two.full(0), two.full(1)};
+  CHECK(plan_text(two, cheapest_reshard(two, {DType::f32, {8, 8}},
+                                        with_sum(read_sharding(two, "[{}, {}]"), sums),
+                                        read_sharding(two, "[{x}, {y}]"))) ==
+        "reduce_scatter {y} dim 1 wire 128 -> [{}, {y}] of 8,4\n"
+        "reduce_scatter {x} dim 0 wire 96 -> [{x}, {y}] of 2,4\n"
+        "wire 224 peak 384 at least 224\n");
+}
+
 TEST_CASE("a sum on large axes is cut by the pieces that the goal has without a search") {
   const Mesh mesh = mesh_of_sizes({{"data", 16}, {"fsdp", 128}, {"tensor", 8}});
   const ReshardLimits limits{Bytes(0), 0, false, false};  // no layout may be looked at
