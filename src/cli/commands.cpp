@@ -143,7 +143,7 @@ std::string command_help(const Command& command) {
 }
 
 std::string version_text() {
-  const Blas* const blas = system_blas();
+  const Blas* const blas = preferred_blas();
   return fmt::format("shard-plan {}\ncompiler {}\nsemantics {}\njson schema {}\nblas {}\n",
                      version_number(), compiler_name(), semantics_name, json_schema_number,
                      blas != nullptr ? blas->description() : "none: our own kernels");

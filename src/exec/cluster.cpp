@@ -80,7 +80,7 @@ void check_tags(const ClusterOptions& options, std::int64_t end_tag) {
 
 std::string backend_text(bool is_needed) {
   if (!is_needed) return "none needed";
-  const Blas* blas = system_blas();
+  const Blas* blas = preferred_blas();
   return blas == nullptr ? "built-in" : blas->description();
 }
 

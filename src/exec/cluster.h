@@ -160,8 +160,7 @@ class Cluster {
   bool is_profiling() const;
 
   /// Who computes products with many rows: `OpenBLAS 0.3.21 pthread, SkylakeX kernels`; `built-in`
-  /// where no OpenBLAS of the pthread flavour was found; `none needed` when the program has no such
-  /// product.
+  /// where there is no `preferred_blas`; `none needed` when the program has no such product.
   const std::string& gemm_backend() const;
 
  private:

@@ -250,7 +250,7 @@ KernelResult make_dot(const KernelSite& site) {
   if (plan.dtype == DType::u32) return plain_kernel<std::uint32_t>(std::move(plan));
   if (plan.dtype == DType::i64) return plain_kernel<std::uint64_t>(std::move(plan));
   if (!computes_in_f32(plan.dtype) && plan.dtype != DType::c64) return describe(site);
-  const Blas* blas = form == GemmForm::many ? system_blas() : nullptr;
+  const Blas* blas = form == GemmForm::many ? preferred_blas() : nullptr;
   if (plan.dtype == DType::c64) {
     return [plan = std::move(plan), form = form, blas](const KernelCall& call) {
       run_c64(plan, form, blas, call);
@@ -285,7 +285,7 @@ std::optional<ProductByRows> product_by_rows(const KernelSite& site) {
 
 void multiply_floats(const GemmSizes& sizes, MatrixView a, MatrixView b, float* c,
                      Scratch& scratch) {
-  multiply_many(sizes, a, b, c, system_blas(), scratch);
+  multiply_many(sizes, a, b, c, preferred_blas(), scratch);
 }
 
 }  // namespace shard

@@ -12,8 +12,7 @@
 namespace shard {
 
 /// True when this `dot` is a float product that is neither few-row nor few-term: one that
-/// OpenBLAS computes where it is found, `blocked_gemm` elsewhere. (On AVX2 each alone does 80 to 90
-/// of 100 GFLOP/s; the step of a decoder is 6 to 8% shorter with OpenBLAS.)
+/// `preferred_blas` computes where there is one, `blocked_gemm` elsewhere.
 bool needs_many_rows(const KernelSite& site);
 
 /// A float32 product of few terms, such as a parameter's gradient from few examples, some rows at a

@@ -40,6 +40,20 @@ HWY_INLINE void copy_few(const float* from, std::int64_t count, float* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
 }
 
+/// `count` terms of six rows that lie next to each other, by vectors of eight: what each writes too
+/// much the next one writes over, so the last must not.
+HWY_INLINE std::int64_t pack_sixes([[maybe_unused]] const float* from,
+                                   [[maybe_unused]] std::int64_t stride,
+                                   [[maybe_unused]] std::int64_t count,
+                                   [[maybe_unused]] float* to) {
+  std::int64_t k = 0;
+#if HWY_MAX_BYTES >= 32
+  const hn::FixedTag<float, 8> d;
+  for (; k < count; ++k) hn::StoreU(hn::LoadU(d, from + k * stride), d, to + 6 * k);
+#endif
+  return k;
+}
+
 /// Panels of rows that lie next to each other: a few terms of each panel in turn, so that neither
 /// what is read nor what is written needs many cache lines at once.
 void pack_columns(const MatrixView& a, std::int64_t rows, std::int64_t depth, std::int64_t tile,
@@ -51,7 +65,12 @@ void pack_columns(const MatrixView& a, std::int64_t rows, std::int64_t depth, st
       const std::int64_t filled = std::min(tile, rows - panel);
       float* const out = to + panel * depth;
       const float* const from = a.data + panel;
-      for (std::int64_t k = k0; k < end; ++k) {
+      std::int64_t k = k0;
+      if (tile == 6 && panel + 8 <= rows) {
+        k += pack_sixes(from + k * a.column_stride, a.column_stride, std::min(end, depth - 1) - k,
+                        out + k * tile);
+      }
+      for (; k < end; ++k) {
         copy_few(from + k * a.column_stride, filled, out + k * tile);
       }
     }
@@ -134,22 +153,43 @@ HWY_INLINE void put_row(D d, const BlockTile& tile, int row, V v0, V v1) {
   if constexpr (Vectors == 2) hn::StoreU(v1, d, to + hn::Lanes(d));
 }
 
-/// C[Rows][Vectors vectors] (+)= A panel times B panel over `depth` terms.
-template <int Rows, int Vectors>
-HWY_INLINE void multiply_tile(std::int64_t depth, const float* a, const float* b,
-                              const BlockTile& tile) {
+/// Rows of A as a tile reads them: a panel of `gemm_tile_rows` rows, or (`InPlace`) where they lie,
+/// with the terms of a row next to each other.
+template <bool InPlace>
+struct TileRows {
+  const float* data = nullptr;
+  std::int64_t panel_stride = 0;  ///< between rows where InPlace, else of a whole panel
+
+  static constexpr std::int64_t term_stride = InPlace ? 1 : gemm_tile_rows;
+  HWY_INLINE std::int64_t row_stride() const { return InPlace ? panel_stride : 1; }
+  HWY_INLINE TileRows from_row(std::int64_t row) const {
+    return {data + row * row_stride(), panel_stride};
+  }
+  HWY_INLINE TileRows from_panel(std::int64_t panel) const {
+    return {data + panel * panel_stride * (InPlace ? gemm_tile_rows : 1), panel_stride};
+  }
+};
+
+/// C[Rows][Vectors vectors] (+)= rows of A times B panel over `depth` terms. A function of its own:
+/// within its callers the loop would lack registers for its addresses.
+template <int Rows, int Vectors, bool InPlace>
+HWY_NOINLINE void multiply_tile(std::int64_t depth, const TileRows<InPlace>& rows, const float* b,
+                                const BlockTile& tile) {
+  const float* a = rows.data;
+  const std::int64_t stride = rows.row_stride();
   const BlockLanes d;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   for (int row = 0; row < Rows; ++row) hwy::Prefetch(tile.c + row * tile.row_stride);
   auto s00 = hn::Zero(d), s01 = hn::Zero(d), s10 = hn::Zero(d), s11 = hn::Zero(d);
   auto s20 = hn::Zero(d), s21 = hn::Zero(d), s30 = hn::Zero(d), s31 = hn::Zero(d);
   auto s40 = hn::Zero(d), s41 = hn::Zero(d), s50 = hn::Zero(d), s51 = hn::Zero(d);
-  for (std::int64_t k = 0; k < depth; ++k, a += gemm_tile_rows, b += 2 * lanes) {
-    const auto y0 = hn::LoadU(d, b), y1 = Vectors == 2 ? hn::LoadU(d, b + lanes) : y0;
+  const auto add_term = [&](const float* x, const float* y) HWY_ATTR
+      __attribute__((always_inline)) {
+    const auto y0 = hn::LoadU(d, y), y1 = Vectors == 2 ? hn::LoadU(d, y + lanes) : y0;
     const auto add = [&](int row, auto& s0, auto& s1) HWY_ATTR {
-      const auto x = hn::Set(d, a[row]);
-      s0 = hn::MulAdd(x, y0, s0);
-      if constexpr (Vectors == 2) s1 = hn::MulAdd(x, y1, s1);
+      const auto x_row = hn::Set(d, x[row * stride]);
+      s0 = hn::MulAdd(x_row, y0, s0);
+      if constexpr (Vectors == 2) s1 = hn::MulAdd(x_row, y1, s1);
     };
     add(0, s00, s01);
     if constexpr (Rows > 1) add(1, s10, s11);
@@ -157,7 +197,13 @@ HWY_INLINE void multiply_tile(std::int64_t depth, const float* a, const float* b
     if constexpr (Rows > 3) add(3, s30, s31);
     if constexpr (Rows > 4) add(4, s40, s41);
     if constexpr (Rows > 5) add(5, s50, s51);
+  };
+  constexpr std::int64_t turn = InPlace ? 1 : 4;  // terms: a loop of one costs a tenth
+  std::int64_t k = 0;
+  for (; k + turn <= depth; k += turn, a += turn * rows.term_stride, b += turn * 2 * lanes) {
+    for (std::int64_t i = 0; i < turn; ++i) add_term(a + i * rows.term_stride, b + i * 2 * lanes);
   }
+  for (; k < depth; ++k, a += rows.term_stride, b += 2 * lanes) add_term(a, b);
   put_row<Vectors>(d, tile, 0, s00, s01);
   if constexpr (Rows > 1) put_row<Vectors>(d, tile, 1, s10, s11);
   if constexpr (Rows > 2) put_row<Vectors>(d, tile, 2, s20, s21);
@@ -167,12 +213,12 @@ HWY_INLINE void multiply_tile(std::int64_t depth, const float* a, const float* b
 }
 
 /// A panel of A that may lack rows, times whole vectors of B.
-template <int Vectors>
-HWY_INLINE void multiply_rows(std::int64_t depth, std::int64_t rows, const float* a, const float* b,
-                              BlockTile tile) {
+template <int Vectors, bool InPlace>
+HWY_INLINE void multiply_rows(std::int64_t depth, std::int64_t rows, TileRows<InPlace> a,
+                              const float* b, BlockTile tile) {
   if (rows == gemm_tile_rows) return multiply_tile<gemm_tile_rows, Vectors>(depth, a, b, tile);
   const auto go_on = [&](std::int64_t done) {
-    a += done;
+    a = a.from_row(done);
     tile.c += done * tile.row_stride;
   };
   if (rows >= 4) {
@@ -187,8 +233,9 @@ HWY_INLINE void multiply_rows(std::int64_t depth, std::int64_t rows, const float
 }
 
 /// The same where the last columns fill no vector: by way of a tile of its own.
+template <bool InPlace>
 HWY_INLINE void multiply_edge(std::int64_t depth, std::int64_t rows, std::int64_t columns,
-                              const float* a, const float* b, const BlockTile& tile) {
+                              const TileRows<InPlace>& a, const float* b, const BlockTile& tile) {
   HWY_ALIGN float out[gemm_tile_rows * gemm_most_tile_columns];
   const std::int64_t width = tile_n();
   multiply_rows<2>(depth, rows, a, b, {out, width, true});
@@ -200,25 +247,69 @@ HWY_INLINE void multiply_edge(std::int64_t depth, std::int64_t rows, std::int64_
   }
 }
 
-/// Rows of A in panels times columns of B in panels.
-HWY_INLINE void multiply_panels(std::int64_t depth, std::int64_t rows, std::int64_t columns,
-                                const float* a, const float* b, const BlockTile& tile) {
-  const std::int64_t width = tile_n();
-  for (std::int64_t j = 0; j < columns; j += width) {
-    const std::int64_t filled = std::min(width, columns - j);
-    for (std::int64_t i = 0; i < rows; i += gemm_tile_rows) {
-      const std::int64_t height = std::min(gemm_tile_rows, rows - i);
-      const float* const panel = a + i * depth;
-      const BlockTile part{tile.c + i * tile.row_stride + j, tile.row_stride, tile.is_first};
-      if (filled == width) {
-        multiply_rows<2>(depth, height, panel, b + j * depth, part);
-      } else if (2 * filled == width) {
-        multiply_rows<1>(depth, height, panel, b + j * depth, part);
-      } else {
-        multiply_edge(depth, height, filled, panel, b + j * depth, part);
+/// What the next block of A is made of: asked for while this one is multiplied, a few cache lines
+/// per tile, for packing waits for memory otherwise.
+struct NextRows {
+  const float* data = nullptr;
+  std::int64_t stride = 0;           ///< between runs of floats that lie behind each other
+  std::int64_t runs = 0, lines = 0;  ///< lines of each run
+  std::int64_t run = 0, line = 0;
+
+  HWY_INLINE void ask(std::int64_t count) {
+    constexpr std::int64_t floats_of_line = 16;
+    for (; count > 0 && run < runs; --count) {
+      __builtin_prefetch(data + run * stride + line * floats_of_line, 0, 2);
+      if (++line == lines) {
+        line = 0;
+        ++run;
       }
     }
   }
+};
+
+HWY_INLINE NextRows next_rows(const MatrixView& a, std::int64_t row, std::int64_t rows,
+                              std::int64_t k, std::int64_t depth) {
+  const float* const at = a.data + row * a.row_stride + k * a.column_stride;
+  const auto lines = [](std::int64_t floats) { return (floats + 15) / 16; };
+  if (rows <= 0) return {};
+  if (a.row_stride == 1) return {at, a.column_stride, depth, lines(rows)};
+  if (a.column_stride == 1) return {at, a.row_stride, rows, lines(depth)};
+  return {};
+}
+
+/// Rows of A times columns of B in panels.
+template <bool InPlace>
+HWY_INLINE void multiply_panels(std::int64_t depth, std::int64_t rows, std::int64_t columns,
+                                const TileRows<InPlace>& a, const float* b, const BlockTile& tile,
+                                NextRows next) {
+  const std::int64_t width = tile_n();
+  const std::int64_t panels = (rows + gemm_tile_rows - 1) / gemm_tile_rows;
+  const std::int64_t tiles = panels * ((columns + width - 1) / width);
+  const std::int64_t lines = (next.runs * next.lines + tiles - 1) / tiles;
+  for (std::int64_t j = 0; j < columns; j += width) {
+    const std::int64_t filled = std::min(width, columns - j);
+    const float* const b_panel = b + j * depth;
+    for (std::int64_t panel = 0; panel < panels; ++panel) {
+      const std::int64_t i = panel * gemm_tile_rows;
+      const std::int64_t height = std::min(gemm_tile_rows, rows - i);
+      const BlockTile part{tile.c + i * tile.row_stride + j, tile.row_stride, tile.is_first};
+      next.ask(lines);
+      if (filled == width) {
+        multiply_rows<2>(depth, height, a.from_panel(panel), b_panel, part);
+      } else if (2 * filled == width) {
+        multiply_rows<1>(depth, height, a.from_panel(panel), b_panel, part);
+      } else {
+        multiply_edge(depth, height, filled, a.from_panel(panel), b_panel, part);
+      }
+    }
+  }
+}
+
+/// Whether packing rows of A costs more than it gains: where few columns use them, unless rows lie
+/// whole pages apart, for those want the same places of the first-level cache.
+HWY_INLINE bool stays_in_place(const MatrixView& a, std::int64_t columns) {
+  constexpr std::int64_t floats_of_page = 1024;
+  return a.column_stride == 1 && columns <= 64 && a.row_stride % floats_of_page != 0;
 }
 
 void blocked(const GemmSizes& sizes, MatrixView a, MatrixView b, MatrixPlace c, float* packing) {
@@ -241,9 +332,18 @@ void blocked(const GemmSizes& sizes, MatrixView a, MatrixView b, MatrixPlace c, 
       pack_panels(b_columns, j0, columns, k0, depth, width, packed_b);
       for (std::int64_t i0 = 0; i0 < sizes.m; i0 += blocks.m) {
         const std::int64_t rows = std::min(blocks.m, sizes.m - i0);
-        pack_panels(a, i0, rows, k0, depth, gemm_tile_rows, packed_a);
-        multiply_panels(depth, rows, columns, packed_a, packed_b,
-                        {c.data + i0 * c.row_stride + j0, c.row_stride, k0 == 0});
+        const std::int64_t next = i0 + rows;
+        const NextRows asked = next_rows(a, next, std::min(blocks.m, sizes.m - next), k0, depth);
+        const BlockTile tile{c.data + i0 * c.row_stride + j0, c.row_stride, k0 == 0};
+        if (stays_in_place(a, columns)) {
+          const float* const at = a.data + i0 * a.row_stride + k0;
+          multiply_panels(depth, rows, columns, TileRows<true>{at, a.row_stride}, packed_b, tile,
+                          asked);
+        } else {
+          pack_panels(a, i0, rows, k0, depth, gemm_tile_rows, packed_a);
+          multiply_panels(depth, rows, columns, TileRows<false>{packed_a, gemm_tile_rows * depth},
+                          packed_b, tile, asked);
+        }
       }
     }
   }
