@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/placement_ask.h"
 #include "spmd/words.h"
 
 namespace shard {
@@ -69,7 +70,7 @@ class ReshardSearch {
     Reshard& chain = chains_.emplace_back();
     chain.why = why;
     chain.value = program_.buffer(instruction.results.front()).value;
-    chain.is_asked_for = !is_implicit(sharded_, why, chain.value);
+    chain.is_asked_for = !is_implicit(sharded_, why, chain.value, instruction.collective->axes);
     return chain;
   }
 
@@ -112,6 +113,36 @@ bool is_list_of_asked(const Graph& graph, const CollectiveReason& why, ValueId v
          is_whole(graph.value(value).type.dtype);
 }
 
+/// The axes that a manual region's placement names.
+void add_manual_axes(const Graph& graph, const Node& node, std::vector<MeshAxis>& names) {
+  if (node.op != Op::constrain || ask_of(node.attributes) != PlacementAsk::manual) return;
+  const auto number = static_cast<std::size_t>(node.attributes.integer("placement"));
+  const PartitionSpec* const spec = graph.placements[number].mesh();
+  if (spec == nullptr) return;
+  for (const PartitionEntry& entry : spec->entries)
+    names.insert(names.end(), entry.axes.begin(), entry.axes.end());
+}
+
+/// The op is part of a collective of a manual region over these axes, or of its derivative: nodes
+/// of one layer follow each other, and among them are the placements between which it moves.
+bool is_of_manual_collective(const ShardedGraph& sharded, const CollectiveReason& why,
+                             const std::vector<AxisRef>& axes) {
+  if (why.node == NodeId::none) return false;
+  const std::vector<Node>& nodes = sharded.graph.nodes;
+  const auto has_place = [&](const Node& node) {
+    return node.at == sharded.graph.node(why.node).at;
+  };
+  std::size_t first = index_of(why.node);
+  while (first > 0 && has_place(nodes[first - 1])) --first;
+  std::vector<MeshAxis> names;
+  for (std::size_t i = first; i < nodes.size() && has_place(nodes[i]); ++i)
+    add_manual_axes(sharded.graph, nodes[i], names);
+  return !names.empty() && std::all_of(axes.begin(), axes.end(), [&](const AxisRef& axis) {
+    const MeshAxis& name = sharded.mesh.axes()[static_cast<std::size_t>(axis.axis)].name;
+    return std::find(names.begin(), names.end(), name) != names.end();
+  });
+}
+
 /// A constraint or the placement of an output decided some dim of it.
 bool is_placed(const ShardedGraph& sharded, ValueId value) {
   for (const std::vector<Reason>& dim : sharded.reasons[index_of(value)]) {
@@ -129,11 +160,16 @@ std::vector<Reshard> reshards_of(const ShardedGraph& sharded, const Program& pro
   return ReshardSearch(sharded, program).run();
 }
 
-bool is_implicit(const ShardedGraph& sharded, const CollectiveReason& why, ValueId value) {
+bool is_implicit(const ShardedGraph& sharded, const CollectiveReason& why, ValueId value,
+                 const std::vector<AxisRef>& axes) {
   using Kind = CollectiveReason::Kind;
-  if (why.kind == Kind::operand && is_list_of_asked(sharded.graph, why, value)) return false;
-  if (why.kind == Kind::result) return value == ValueId::none || !is_placed(sharded, value);
-  return why.kind == Kind::operand || why.kind == Kind::carry;
+  if (why.kind == Kind::carry) return true;
+  if (why.kind == Kind::result) {
+    if (value != ValueId::none && is_placed(sharded, value)) return false;
+  } else if (why.kind != Kind::operand || is_list_of_asked(sharded.graph, why, value)) {
+    return false;
+  }
+  return !is_of_manual_collective(sharded, why, axes);
 }
 
 std::string tensor_name(const Graph& graph, ValueId value) {

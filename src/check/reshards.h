@@ -41,9 +41,11 @@ std::vector<Reshard> reshards_of(const ShardedGraph& sharded, const Program& pro
 
 /// A reshard of `value` that nothing asks for: an op wants an operand otherwise than it is, a loop
 /// its carry, or a result is wanted otherwise than its op makes it, and not because a constraint or
-/// the placement of an output says so. Lists that a ragged_all_to_all exchanges to send rows back
-/// belong to the collective that was asked for.
-bool is_implicit(const ShardedGraph& sharded, const CollectiveReason& why, ValueId value);
+/// the placement of an output says so. What the collectives of a manual region are made of, and
+/// their derivatives, is asked for along its axes: `axes` are those of the collective. So are lists
+/// that a ragged_all_to_all exchanges to send rows back.
+bool is_implicit(const ShardedGraph& sharded, const CollectiveReason& why, ValueId value,
+                 const std::vector<AxisRef>& axes);
 
 /// What is moved, in words: `x`, `params/Dense_0/kernel`, `dot of Dense_0 (backward)`.
 std::string tensor_name(const Graph& graph, ValueId value);

@@ -107,9 +107,17 @@ StackedValue ManualReplay::smallest(const ManualCollective& collective) {
   return reduced(collective, Op::reduce_min);
 }
 
+/// The operand where the region has it: the collective moves it, and nothing before it.
+StackedValue ManualReplay::in_place(const ManualCollective& collective) {
+  const StackedValue& before = stacked(collective.operand);
+  StackedValue value = widened(before, sorted_union(before.axes, collective.axes));
+  value.value = placed(value.value, value.axes);
+  return value;
+}
+
 StackedValue ManualReplay::gathered(const ManualCollective& collective) {
   const StackedValue before = stacked(collective.operand);
-  const StackedValue value = widened(before, sorted_union(before.axes, collective.axes));
+  const StackedValue value = in_place(collective);
   const AxisList left = lacking(value.axes, collective.axes);
   Shape shape = local(collective.operand).shape;
   DimOrder order = positions_among(value.axes, left);
@@ -130,7 +138,10 @@ StackedValue ManualReplay::gathered(const ManualCollective& collective) {
 
 StackedValue ManualReplay::scattered(const ManualCollective& collective) {
   const StackedValue before = stacked(collective.operand);
-  const StackedValue value = widened(before, sorted_union(before.axes, collective.axes));
+  // A sum over axes that the region leaves alone may wait for this one.
+  const StackedValue value = body_.is_full
+                                 ? in_place(collective)
+                                 : widened(before, sorted_union(before.axes, collective.axes));
   const AxisList left = lacking(value.axes, collective.axes);
   const auto dim = static_cast<std::size_t>(collective.dim);
   DimOrder dims = positions_among(value.axes, collective.axes);
@@ -167,8 +178,7 @@ StackedValue ManualReplay::scattered(const ManualCollective& collective) {
 }
 
 StackedValue ManualReplay::exchanged(const ManualCollective& collective) {
-  const StackedValue before = stacked(collective.operand);
-  const StackedValue value = widened(before, sorted_union(before.axes, collective.axes));
+  const StackedValue value = in_place(collective);
   const auto leading = static_cast<std::int64_t>(value.axes.size());
   const std::int64_t parts = body_.product(collective.axes);
   const std::int64_t at = positions_among(value.axes, collective.axes).front();
@@ -245,7 +255,7 @@ StackedValue ManualReplay::broadcast(const ManualCollective& collective) {
   StackedValue result{value.value, left, sorted_union(value.varying, collective.axes)};
   if (left.size() == value.axes.size()) return result;
   const ValueId piece = lowering_.emit(
-      Op::slice, {value.value},
+      Op::slice, {placed(value.value, value.axes)},
       Attributes{{"start", start}, {"limit", limit}, {"stride", DimOrder(start.size(), 1)}});
   Shape whole = sizes(left);
   const Shape& inner = local(collective.operand).shape;

@@ -41,6 +41,7 @@ class ManualReplay {
   void play(const ManualCollective& collective);
   bool place_again(const Node& node);
   bool refuse(const Node& node, const std::string& hint);
+  StackedValue in_place(const ManualCollective& collective);
   StackedValue reduced(const ManualCollective& collective, Op op);
   StackedValue summed(const ManualCollective& collective);
   StackedValue mean(const ManualCollective& collective);

@@ -177,8 +177,9 @@ CollectiveRow collective_row(const PlannedFunction& function, const Instruction&
   row.mesh_axes = collective.axes;
   row.type = function.program.buffer(instruction.operands.front()).type;
   row.reason = collective.why;
-  row.is_implicit = is_implicit(function.sharded, collective.why,
-                                function.program.buffer(instruction.results.front()).value);
+  row.is_implicit =
+      is_implicit(function.sharded, collective.why,
+                  function.program.buffer(instruction.results.front()).value, collective.axes);
   if (collective.why.node != NodeId::none) {
     row.at = function.sharded.graph.node(collective.why.node).at;
   }
