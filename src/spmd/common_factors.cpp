@@ -295,12 +295,13 @@ class Choice {
                        [&](std::size_t i) { return share(i, factor).is_present; });
   }
 
-  /// Pass-through, in every tensor that is no scalar, alone in its dims.
+  /// Pass-through, in every tensor that is no scalar, the first one of its dims.
   bool is_batching(int factor) const {
     if (kind(factor) != FactorKind::pass_through || !is_everywhere(factor)) return false;
     return std::all_of(tensors_.begin(), tensors_.end(), [&](std::size_t i) {
       return std::all_of(layouts_[i].begin(), layouts_[i].end(), [&](const std::vector<int>& dim) {
-        return dim.size() == 1 || std::find(dim.begin(), dim.end(), factor) == dim.end();
+        return dim.empty() || dim.front() == factor ||
+               std::find(dim.begin(), dim.end(), factor) == dim.end();
       });
     });
   }

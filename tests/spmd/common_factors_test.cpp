@@ -111,3 +111,20 @@ TEST_CASE("an array that is padded beyond its one element runs as it was") {
       rule, {{1, 4}, {}, {4, 4}}, {axes("[{}, {x}]"), {}, axes("[{x}, {y}]")}, mesh);
   CHECK(common.tensors == std::vector<spmd::AxesPerDim>{axes("[{}, {x}]"), {}, axes("[{}, {x}]")});
 }
+
+TEST_CASE("an axis that fits no factor of its dim goes to one that leads all its dims") {
+  const Mesh mesh({{MeshAxis("x"), 2, {}}});
+  const auto reshape_runs_as = [&](const Shape& from, const Shape& to, const char* given) {
+    const std::vector<TensorType> operands{{DType::f32, from}}, results{{DType::f32, to}};
+    const FactorRule rule = factor_rule(Op::reshape, operands, results, {{"shape", to}});
+    const auto axes = [&](const char* text) { return spmd::axes_of(read_sharding(mesh, text)); };
+    const auto common =
+        spmd::choose_common_factors(rule, {from, to}, {axes(given), axes("[{}, {}]")}, mesh);
+    return recorded_form(mesh, spmd::with_axes(common.tensors[0])) + " " +
+           recorded_form(mesh, spmd::with_axes(common.tensors[1]));
+  };
+  // 2x8, 3x8 to 2x3, 8x8.
+  CHECK(reshape_runs_as({16, 24}, {6, 64}, "[{}, {x}]") == "[{x}, {}] [{x}, {}]");
+  // 3x2, 10 to 3, 2x10: the 2 leads one of its dims only.
+  CHECK(reshape_runs_as({6, 10}, {3, 20}, "[{x}, {}]") == "[{}, {}] [{}, {}]");
+}
