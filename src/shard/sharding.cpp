@@ -43,8 +43,8 @@ std::string dim_text(const Mesh& mesh, const DimSharding& dim) {
 }  // namespace
 
 Sharding open_sharding(int rank) {
-  Sharding sharding;
-  sharding.dims.resize(static_cast<std::size_t>(rank), DimSharding{{}, true});
+  Sharding sharding = replicated_sharding(rank);
+  for (DimSharding& dim : sharding.dims) dim.is_open = true;
   return sharding;
 }
 

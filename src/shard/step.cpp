@@ -88,8 +88,10 @@ Regime regime_of(FlowKind kind, bool has_single_uses, int level) {
 
 const std::vector<int>& Stepper::run(const FlowNode& node, int index, const Regime& regime) {
   changed_.clear();
-  is_settled_ = false;
-  if (!load(node, regime)) return changed_;
+  begin(node, regime);
+  is_settled_ = !has_split_slot() || agree_by_dim();
+  if (is_settled_ || regime == Regime{}) return changed_;
+  load();
   is_settled_ = agree();
   if (is_settled_) return changed_;
   for (int factor = 0; factor < factor_count(); ++factor) find_wanted(factor);
@@ -121,17 +123,42 @@ bool Stepper::agree(int factor) const {
   return true;
 }
 
-/// Projects all tensors; false when there is nothing to propagate.
-bool Stepper::load(const FlowNode& node, const Regime& regime) {
+/// The same of what is not projected: true only where no dim is several factors, so that a factor's
+/// axes are those of its dim.
+bool Stepper::agree_by_dim() {
+  dim_axes_.assign(rule_->factors.size(), nullptr);
+  for (int tensor = 0; tensor < tensor_count(); ++tensor) {
+    const std::vector<DimSharding>& dims = slot_of(tensor).sharding.dims;
+    const TensorFactors& factors = layout(tensor);
+    for (std::size_t dim = 0; dim < factors.size(); ++dim) {
+      if (factors[dim].empty()) continue;
+      if (factors[dim].size() > 1) return false;
+      const auto factor = static_cast<std::size_t>(factors[dim].front());
+      if (rule_->factors[factor].is_blocked) continue;
+      if (dim_axes_[factor] == nullptr) dim_axes_[factor] = &dims[dim].axes;
+      if (*dim_axes_[factor] != dims[dim].axes) return false;
+    }
+  }
+  return true;
+}
+
+bool Stepper::has_split_slot() const {
+  for (int tensor = 0; tensor < tensor_count(); ++tensor) {
+    if (has_axes(slot_of(tensor).sharding)) return true;
+  }
+  return false;
+}
+
+void Stepper::begin(const FlowNode& node, const Regime& regime) {
   node_ = &node;
   rule_ = &flow_.rules[static_cast<std::size_t>(node.rule)];
   regime_ = regime;
   slots_.assign(node.operands.begin(), node.operands.end());
   slots_.insert(slots_.end(), node.results.begin(), node.results.end());
-  const auto is_split = [&](int slot) {
-    return has_axes(flow_.slots[static_cast<std::size_t>(slot)].sharding);
-  };
-  if (regime == Regime{} || std::none_of(slots_.begin(), slots_.end(), is_split)) return false;
+}
+
+/// Projects all tensors.
+void Stepper::load() {
   const std::size_t factors = rule_->factors.size();
   if (shares_.size() < slots_.size()) shares_.resize(slots_.size());
   if (wanted_.size() < factors) wanted_.resize(factors);
@@ -140,12 +167,9 @@ bool Stepper::load(const FlowNode& node, const Regime& regime) {
   for (int tensor = 0; tensor < tensor_count(); ++tensor) {
     std::vector<FactorShare>& shares = shares_[static_cast<std::size_t>(tensor)];
     if (shares.size() != factors) shares.resize(factors);
-    const int slot = slots_[static_cast<std::size_t>(tensor)];
-    project(flow_.slots[static_cast<std::size_t>(slot)].sharding, layout(tensor), rule_->factors,
-            shares);
+    project(slot_of(tensor).sharding, layout(tensor), rule_->factors, shares);
   }
-  load_sizes(node.rule);
-  return true;
+  load_sizes(node_->rule);
 }
 
 /// Tensor sizes, worked out once per rule.
@@ -217,8 +241,7 @@ void Stepper::find_source(int factor) {
 void Stepper::filter(Axes& axes, int factor, int tensor) {
   const FactorShare& own = share(tensor, factor);
   if (own.is_present) {
-    const int slot = slots_[static_cast<std::size_t>(tensor)];
-    const Sharding& sharding = flow_.slots[static_cast<std::size_t>(slot)].sharding;
+    const Sharding& sharding = slot_of(tensor).sharding;
     cut_overlapping(axes, sharding.replicated);
     cut_overlapping(axes, sharding.unreduced);
     keep_fitting(axes, own, rule_->factors[static_cast<std::size_t>(factor)].size);

@@ -74,11 +74,17 @@ class Stepper {
   std::vector<Gain> take_gains() { return std::move(gains_); }
 
  private:
+  void begin(const FlowNode& node, const Regime& regime);
+  void load();
+  bool has_split_slot() const;
+  bool agree_by_dim();
   bool agree() const;
   bool agree(int factor) const;
-  bool load(const FlowNode& node, const Regime& regime);
   int tensor_count() const { return static_cast<int>(slots_.size()); }
   int factor_count() const { return static_cast<int>(rule_->factors.size()); }
+  const FlowSlot& slot_of(int tensor) const {
+    return flow_.slots[static_cast<std::size_t>(slots_[static_cast<std::size_t>(tensor)])];
+  }
   FactorShare& share(int tensor, int factor) {
     return shares_[static_cast<std::size_t>(tensor)][static_cast<std::size_t>(factor)];
   }
@@ -123,6 +129,7 @@ class Stepper {
   std::vector<Axes> wanted_;                      ///< by factor
   std::vector<int> source_;                       ///< by factor: tensor that has the wanted axes
   std::span<const std::int64_t> sizes_;           ///< by tensor
+  std::vector<const Axes*> dim_axes_;             ///< by factor: of the first dim that is it
   std::vector<int> order_;
   std::vector<bool> is_updated_;
   Axes taken_;

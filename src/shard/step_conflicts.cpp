@@ -7,7 +7,9 @@ namespace shard {
 
 void Stepper::find_conflicts(const FlowNode& node, int index,
                              std::vector<FlowConflict>& conflicts) {
-  if (!load(node, unrestricted)) return;
+  begin(node, unrestricted);
+  if (!has_split_slot()) return;
+  load();
   for (int factor = 0; factor < factor_count(); ++factor) {
     if (!directions_of(factor).any()) continue;
     const int best = most_split(factor);
