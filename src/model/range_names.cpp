@@ -84,9 +84,10 @@ std::string moved(const std::string& name, std::int64_t by) {
 }
 
 bool differ_in_numbers_only(std::string_view a, std::string_view b) {
+  if (a == b) return true;
   std::size_t i = 0, j = 0;
   while (i < a.size() && j < b.size()) {
-    if (!may_begin_number(a[i]) && !may_begin_number(b[j])) {
+    if (!may_begin_number(a[i])) {
       if (a[i++] != b[j++]) return false;
       continue;
     }

@@ -428,8 +428,14 @@ class Lowering {
   /// Emits the steps; the last one's result.
   BufferId reshard(ValueId value, Form from, const std::vector<ReshardStep>& steps,
                    const Sharding& wanted, ReasonOf reason, NodeId user, bool is_early = false) {
-    const std::string start = spec_text(source_.mesh, from.sharding);
-    const std::string goal = spec_text(source_.mesh, wanted);
+    const auto is_whole = [](const ReshardStep& step) {
+      return step.collective.kind == CollectiveKind::all_reduce;
+    };
+    std::string start, goal;  // an all_reduce says neither
+    if (!std::all_of(steps.begin(), steps.end(), is_whole)) {
+      start = spec_text(source_.mesh, from.sharding);
+      goal = spec_text(source_.mesh, wanted);
+    }
     const std::string base = base_name(value, from);
     // A value that is declared to be a sum is reduced where somebody asks for that.
     const bool is_asked = !declared(forms_.origin(value)).unreduced.empty();
@@ -443,10 +449,10 @@ class Lowering {
         step.collective.why.kind = ReasonOf::partial_sum;
         step.collective.why.label = from.label;
       }
-      const bool is_whole = step.collective.kind == CollectiveKind::all_reduce;
-      if (is_whole) step.collective.why.from_spec = step.collective.why.to_spec = "";
+      if (is_whole(step)) step.collective.why.from_spec = step.collective.why.to_spec = "";
       const BufferId next = write_.new_buffer(
-          value, step.after, is_whole ? base : base + ":" + spec_text(source_.mesh, step.after));
+          value, step.after,
+          is_whole(step) ? base : base + ":" + spec_text(source_.mesh, step.after));
       write_.emit_collective(std::move(step.collective), from.buffer, next, node,
                              is_lazy_ && (reduces || is_early));
       from.sharding = step.after;

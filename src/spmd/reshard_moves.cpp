@@ -134,8 +134,6 @@ void LayoutMoves::exchanges_into(const Layout& rest, const std::string& moved, i
 }
 
 void LayoutMoves::reductions_into(const Layout& kinds, const Visit& visit) const {
-  const Layout start = space_.kinds_of(space_.start());
-  const std::string sums = start.substr(space_.sums_begin(start));
   const auto visit_sum = [&](const Layout& before, CollectiveKind kind, int dim,
                              const std::string& pieces) {
     if (!may_be_sums(before)) return;
@@ -144,31 +142,30 @@ void LayoutMoves::reductions_into(const Layout& kinds, const Visit& visit) const
     if (const auto more = cost(kind, bytes, space_.local_bytes(kinds), parts))
       visit(before, *more, {kind, dim, -1, pieces.size()});
   };
-  for (int dim = 0; dim < space_.rank() && !sums.empty(); ++dim) {
+  for (int dim = 0; dim < space_.rank() && !start_sums_.empty(); ++dim) {
     const auto [begin, end] = space_.dim_range(kinds, dim);
     if (begin == end) continue;
     const std::string piece = kinds.substr(end - 1, 1);
     visit_sum(space_.with_sums(space_.without(kinds, dim, 1), piece),
               CollectiveKind::reduce_scatter, dim, piece);
   }
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    if (i > 0 && sums[i] == sums[i - 1]) continue;
-    visit_sum(space_.with_sums(kinds, sums.substr(i, 1)), CollectiveKind::all_reduce, -1,
-              sums.substr(i, 1));
+  for (std::size_t i = 0; i < start_sums_.size(); ++i) {
+    if (i > 0 && start_sums_[i] == start_sums_[i - 1]) continue;
+    const std::string piece = start_sums_.substr(i, 1);
+    visit_sum(space_.with_sums(kinds, piece), CollectiveKind::all_reduce, -1, piece);
   }
-  if (sums.size() > 1 && space_.sums_begin(kinds) == kinds.size())
-    visit_sum(kinds + sums, CollectiveKind::all_reduce, -1, sums);
+  if (start_sums_.size() > 1 && space_.sums_begin(kinds) == kinds.size())
+    visit_sum(kinds + start_sums_, CollectiveKind::all_reduce, -1, start_sums_);
 }
 
 /// No more of a kind are summed over than at the start, nor more in use than there are.
 bool LayoutMoves::may_be_sums(const Layout& kinds) const {
-  const Layout start = space_.kinds_of(space_.start());
   const std::size_t begin = space_.sums_begin(kinds);
   for (std::size_t i = begin; i < kinds.size(); ++i) {
     const auto count = [&](const Layout& layout, std::size_t from) {
       return std::count(layout.begin() + static_cast<std::ptrdiff_t>(from), layout.end(), kinds[i]);
     };
-    if (count(kinds, begin) > count(start, space_.sums_begin(start))) return false;
+    if (count(kinds, begin) > count(start_sums_, 0)) return false;
     if (count(kinds, 0) > space_.count_of(kinds[i])) return false;
   }
   return true;

@@ -22,7 +22,10 @@ struct LayoutMove {
 class LayoutMoves {
  public:
   /// `memory`: most bytes of operand and result together; 0: any.
-  LayoutMoves(const ReshardSpace& space, std::int64_t memory) : space_(space), memory_(memory) {}
+  LayoutMoves(const ReshardSpace& space, std::int64_t memory) : space_(space), memory_(memory) {
+    const Layout start = space.kinds_of(space.start());
+    start_sums_ = start.substr(space.sums_begin(start));
+  }
 
   static constexpr std::int64_t per_byte = 256;
 
@@ -63,6 +66,7 @@ class LayoutMoves {
 
   const ReshardSpace& space_;
   std::int64_t memory_;
+  std::string start_sums_;  ///< kinds over which the start is a sum
 };
 
 }  // namespace shard::spmd
