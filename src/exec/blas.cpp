@@ -97,9 +97,8 @@ const Blas* system_blas() {
 }
 
 const Blas* preferred_blas() {
-  const std::int64_t found = instruction_sets();
-  const bool has_avx2_alone = (found & HWY_AVX2) != 0 && (found & HWY_AVX3) == 0;
-  return has_avx2_alone ? nullptr : system_blas();
+  const bool has_avx2 = (instruction_sets() & HWY_AVX2) != 0;
+  return has_avx2 ? nullptr : system_blas();
 }
 
 }  // namespace shard

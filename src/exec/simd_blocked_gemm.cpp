@@ -170,16 +170,49 @@ struct TileRows {
   }
 };
 
+/// What the next block of A is made of: asked for while this one is multiplied, for packing waits
+/// for memory otherwise.
+struct NextRows {
+  const float* data = nullptr;
+  std::int64_t stride = 0;           ///< between runs of floats that lie behind each other
+  std::int64_t runs = 0, lines = 0;  ///< lines of each run
+  std::int64_t run = 0, line = 0;
+  std::int64_t at_once = 0;  ///< lines that `ask` asks for
+
+  HWY_INLINE void ask() {
+    constexpr std::int64_t floats_of_line = 16;
+    for (std::int64_t count = at_once; count > 0 && run < runs; --count) {
+      __builtin_prefetch(data + run * stride + line * floats_of_line, 0, 2);
+      if (++line == lines) {
+        line = 0;
+        ++run;
+      }
+    }
+  }
+};
+
+/// How often a tile asks. Lines asked for all at once stop it until they come, every 32 terms some
+/// do not; without vectors of 64 bytes the loop around the terms costs more than that gains.
+constexpr std::int64_t terms_between_asks = 32;
+
+constexpr std::int64_t asks_of(std::int64_t depth) {
+  const bool is_worth_it = HWY_MAX_BYTES >= 64 && depth > 2 * terms_between_asks;
+  return is_worth_it ? depth / terms_between_asks : 1;
+}
+
 /// C[Rows][Vectors vectors] (+)= rows of A times B panel over `depth` terms. A function of its own:
 /// within its callers the loop would lack registers for its addresses.
 template <int Rows, int Vectors, bool InPlace>
 HWY_NOINLINE void multiply_tile(std::int64_t depth, const TileRows<InPlace>& rows, const float* b,
-                                const BlockTile& tile) {
+                                const BlockTile& tile, NextRows& next) {
   const float* a = rows.data;
   const std::int64_t stride = rows.row_stride();
   const BlockLanes d;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  for (int row = 0; row < Rows; ++row) hwy::Prefetch(tile.c + row * tile.row_stride);
+  for (int row = 0; row < Rows; ++row) {
+    hwy::Prefetch(tile.c + row * tile.row_stride);
+    if constexpr (Vectors == 2) hwy::Prefetch(tile.c + row * tile.row_stride + 2 * lanes - 1);
+  }
   auto s00 = hn::Zero(d), s01 = hn::Zero(d), s10 = hn::Zero(d), s11 = hn::Zero(d);
   auto s20 = hn::Zero(d), s21 = hn::Zero(d), s30 = hn::Zero(d), s31 = hn::Zero(d);
   auto s40 = hn::Zero(d), s41 = hn::Zero(d), s50 = hn::Zero(d), s51 = hn::Zero(d);
@@ -200,9 +233,20 @@ HWY_NOINLINE void multiply_tile(std::int64_t depth, const TileRows<InPlace>& row
   };
   constexpr std::int64_t turn = InPlace ? 1 : 4;  // terms: a loop of one costs a tenth
   std::int64_t k = 0;
-  for (; k + turn <= depth; k += turn, a += turn * rows.term_stride, b += turn * 2 * lanes) {
-    for (std::int64_t i = 0; i < turn; ++i) add_term(a + i * rows.term_stride, b + i * 2 * lanes);
+  const auto add_turns = [&](std::int64_t end) HWY_ATTR __attribute__((always_inline)) {
+    for (; k + turn <= end; k += turn, a += turn * rows.term_stride, b += turn * 2 * lanes) {
+      for (std::int64_t i = 0; i < turn; ++i) add_term(a + i * rows.term_stride, b + i * 2 * lanes);
+    }
+  };
+  if (asks_of(depth) > 1) {
+    for (std::int64_t end = terms_between_asks; end <= depth; end += terms_between_asks) {
+      next.ask();
+      add_turns(end);
+    }
+  } else {
+    next.ask();
   }
+  add_turns(depth);
   for (; k < depth; ++k, a += rows.term_stride, b += 2 * lanes) add_term(a, b);
   put_row<Vectors>(d, tile, 0, s00, s01);
   if constexpr (Rows > 1) put_row<Vectors>(d, tile, 1, s10, s11);
@@ -215,30 +259,32 @@ HWY_NOINLINE void multiply_tile(std::int64_t depth, const TileRows<InPlace>& row
 /// A panel of A that may lack rows, times whole vectors of B.
 template <int Vectors, bool InPlace>
 HWY_INLINE void multiply_rows(std::int64_t depth, std::int64_t rows, TileRows<InPlace> a,
-                              const float* b, BlockTile tile) {
-  if (rows == gemm_tile_rows) return multiply_tile<gemm_tile_rows, Vectors>(depth, a, b, tile);
+                              const float* b, BlockTile tile, NextRows& next) {
+  if (rows == gemm_tile_rows)
+    return multiply_tile<gemm_tile_rows, Vectors>(depth, a, b, tile, next);
   const auto go_on = [&](std::int64_t done) {
     a = a.from_row(done);
     tile.c += done * tile.row_stride;
   };
   if (rows >= 4) {
-    multiply_tile<4, Vectors>(depth, a, b, tile);
+    multiply_tile<4, Vectors>(depth, a, b, tile, next);
     go_on(4);
   }
   if (rows % 4 >= 2) {
-    multiply_tile<2, Vectors>(depth, a, b, tile);
+    multiply_tile<2, Vectors>(depth, a, b, tile, next);
     go_on(2);
   }
-  if (rows % 2 == 1) multiply_tile<1, Vectors>(depth, a, b, tile);
+  if (rows % 2 == 1) multiply_tile<1, Vectors>(depth, a, b, tile, next);
 }
 
 /// The same where the last columns fill no vector: by way of a tile of its own.
 template <bool InPlace>
 HWY_INLINE void multiply_edge(std::int64_t depth, std::int64_t rows, std::int64_t columns,
-                              const TileRows<InPlace>& a, const float* b, const BlockTile& tile) {
+                              const TileRows<InPlace>& a, const float* b, const BlockTile& tile,
+                              NextRows& next) {
   HWY_ALIGN float out[gemm_tile_rows * gemm_most_tile_columns];
   const std::int64_t width = tile_n();
-  multiply_rows<2>(depth, rows, a, b, {out, width, true});
+  multiply_rows<2>(depth, rows, a, b, {out, width, true}, next);
   for (std::int64_t i = 0; i < rows; ++i) {
     float* const to = tile.c + i * tile.row_stride;
     for (std::int64_t j = 0; j < columns; ++j) {
@@ -246,26 +292,6 @@ HWY_INLINE void multiply_edge(std::int64_t depth, std::int64_t rows, std::int64_
     }
   }
 }
-
-/// What the next block of A is made of: asked for while this one is multiplied, a few cache lines
-/// per tile, for packing waits for memory otherwise.
-struct NextRows {
-  const float* data = nullptr;
-  std::int64_t stride = 0;           ///< between runs of floats that lie behind each other
-  std::int64_t runs = 0, lines = 0;  ///< lines of each run
-  std::int64_t run = 0, line = 0;
-
-  HWY_INLINE void ask(std::int64_t count) {
-    constexpr std::int64_t floats_of_line = 16;
-    for (; count > 0 && run < runs; --count) {
-      __builtin_prefetch(data + run * stride + line * floats_of_line, 0, 2);
-      if (++line == lines) {
-        line = 0;
-        ++run;
-      }
-    }
-  }
-};
 
 HWY_INLINE NextRows next_rows(const MatrixView& a, std::int64_t row, std::int64_t rows,
                               std::int64_t k, std::int64_t depth) {
@@ -284,8 +310,8 @@ HWY_INLINE void multiply_panels(std::int64_t depth, std::int64_t rows, std::int6
                                 NextRows next) {
   const std::int64_t width = tile_n();
   const std::int64_t panels = (rows + gemm_tile_rows - 1) / gemm_tile_rows;
-  const std::int64_t tiles = panels * ((columns + width - 1) / width);
-  const std::int64_t lines = (next.runs * next.lines + tiles - 1) / tiles;
+  const std::int64_t asks = panels * ((columns + width - 1) / width) * asks_of(depth);
+  next.at_once = (next.runs * next.lines + asks - 1) / asks;
   for (std::int64_t j = 0; j < columns; j += width) {
     const std::int64_t filled = std::min(width, columns - j);
     const float* const b_panel = b + j * depth;
@@ -293,23 +319,22 @@ HWY_INLINE void multiply_panels(std::int64_t depth, std::int64_t rows, std::int6
       const std::int64_t i = panel * gemm_tile_rows;
       const std::int64_t height = std::min(gemm_tile_rows, rows - i);
       const BlockTile part{tile.c + i * tile.row_stride + j, tile.row_stride, tile.is_first};
-      next.ask(lines);
       if (filled == width) {
-        multiply_rows<2>(depth, height, a.from_panel(panel), b_panel, part);
+        multiply_rows<2>(depth, height, a.from_panel(panel), b_panel, part, next);
       } else if (2 * filled == width) {
-        multiply_rows<1>(depth, height, a.from_panel(panel), b_panel, part);
+        multiply_rows<1>(depth, height, a.from_panel(panel), b_panel, part, next);
       } else {
-        multiply_edge(depth, height, filled, a.from_panel(panel), b_panel, part);
+        multiply_edge(depth, height, filled, a.from_panel(panel), b_panel, part, next);
       }
     }
   }
 }
 
-/// Whether packing rows of A costs more than it gains: where few columns use them, unless rows lie
-/// whole pages apart, for those want the same places of the first-level cache.
+/// Whether packing rows of A costs more than it gains: where not many columns use them, unless rows
+/// lie whole pages apart, for those want the same places of the first-level cache.
 HWY_INLINE bool stays_in_place(const MatrixView& a, std::int64_t columns) {
   constexpr std::int64_t floats_of_page = 1024;
-  return a.column_stride == 1 && columns <= 64 && a.row_stride % floats_of_page != 0;
+  return a.column_stride == 1 && columns <= 512 && a.row_stride % floats_of_page != 0;
 }
 
 void blocked(const GemmSizes& sizes, MatrixView a, MatrixView b, MatrixPlace c, float* packing) {
