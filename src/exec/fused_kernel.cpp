@@ -6,7 +6,20 @@
 #include <memory>
 #include <utility>
 
+#include "exec/element.h"
+
 namespace shard {
+namespace {
+
+/// A predicate as 0 or 1.
+float number_at(DType dtype, const std::byte* place) {
+  if (dtype == DType::boolean) return *place != std::byte{0} ? 1.0F : 0.0F;
+  float number = 0;
+  widen_floats(dtype, place, &number, 1);
+  return number;
+}
+
+}  // namespace
 
 FusedRun::FusedRun(const FusedPlan& plan, const KernelCall& call)
     : plan_(plan),
@@ -44,21 +57,72 @@ void FusedRun::run(std::int64_t begin, std::int64_t end) {
     units = std::min({plan_.tile_units, end - unit, plan_.group_units - before});
     find_places(unit);
     if (plan_.has_products && before == 0) begin_group(group);
-    std::size_t line = 0, product = 0;
-    for (const TileStep& step : plan_.steps) {
-      if (step.product) {
-        multiply(step, products_[product++], unit, units);
-      } else if (step.spread) {
-        spread(step, step.line ? lines_[line++] : nullptr, unit, units);
-      } else {
-        run(step, units);
-      }
-    }
+    const std::size_t width = width_for(unit, units);
+    const std::size_t done = run_steps({unit, units, width}, 0);
+    if (done < plan_.steps.size()) run_steps({unit, units, 0}, done);
     for (std::size_t i = 0; i < is_staged_.size(); ++i) {
       if (is_staged_[i]) put(i, unit, units);
     }
     if (plan_.has_products && before + units == plan_.group_units) end_group(group);
   }
+}
+
+/// The place of the least width with which every mask hides the last point of every row, and all
+/// that are cut off.
+std::size_t FusedRun::width_for(std::int64_t unit, std::int64_t units) {
+  if (plan_.widths.size() == 1) return 0;
+  const std::int64_t points = plan_.widths.front();
+  const std::size_t mark = call_.scratch.mark();
+  std::byte* const row = call_.scratch.take(static_cast<std::size_t>(points));
+  std::int64_t seen = 0;  // points, at the start of a row
+  for (const RowMask& mask : plan_.masks) {
+    const TileStep& step = plan_.steps[static_cast<std::size_t>(mask.step)];
+    const std::byte* const from = call_.operands[static_cast<std::size_t>(step.operands.front())];
+    // Mostly the last row sees most.
+    for (std::int64_t i = units; i-- > 0 && seen < points;) {
+      step.spread->copy(from, (unit + i) * points + seen, points - seen, row + seen);
+      std::int64_t last = points;
+      while (last > seen && (row[last - 1] != std::byte{0}) == mask.hidden) --last;
+      seen = last;
+    }
+  }
+  call_.scratch.rewind(mark);
+  const auto width = std::upper_bound(plan_.widths.begin() + 1, plan_.widths.end(), seen);
+  return width == plan_.widths.end() ? 0 : static_cast<std::size_t>(width - plan_.widths.begin());
+}
+
+/// How many steps were run: all, or those before one that cut rows are no good for. What the first
+/// `summed` steps add to sums over the rows is there already.
+std::size_t FusedRun::run_steps(const Tile& tile, std::size_t summed) {
+  std::size_t line = 0, product = 0;
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    const TileStep& step = plan_.steps[i];
+    if (tile.width > 0 && !holds(step, tile)) return i;
+    if (step.product) {
+      const RowProduct::State& state = products_[product++];
+      const bool is_there = i < summed && step.product->kind() == LoopProductKind::rows_summed;
+      if (!is_there && !multiply(step, state, tile)) return i;
+    } else if (step.spread) {
+      spread(step, step.line ? lines_[line++] : nullptr, tile);
+    } else {
+      run(step, tile);
+    }
+  }
+  return plan_.steps.size();
+}
+
+bool FusedRun::holds(const TileStep& step, const Tile& tile) const {
+  const std::int64_t width = plan_.widths[tile.width];
+  return std::all_of(step.checks.begin(), step.checks.end(), [&](const TailCheck& check) {
+    const TileValue& value = plan_.values[static_cast<std::size_t>(check.value)];
+    const std::byte* const first = at_[static_cast<std::size_t>(check.value)];
+    if (check.is_scalar) return shard::holds(check.kind, number_at(value.dtype, first));
+    for (std::int64_t i = 1; i <= tile.units; ++i) {
+      const std::byte* const last = first + (i * width - 1) * value.point_bytes;
+      if (!shard::holds(check.kind, number_at(value.dtype, last))) return false;
+    }
+    return true;
+  });
 }
 
 void FusedRun::find_places(std::int64_t unit) {
@@ -76,21 +140,29 @@ void FusedRun::find_places(std::int64_t unit) {
   }
 }
 
-void FusedRun::spread(const TileStep& step, const std::byte* line, std::int64_t unit,
-                      std::int64_t units) {
-  const std::byte* from =
+void FusedRun::spread(const TileStep& step, const std::byte* line, const Tile& tile) {
+  const std::byte* const from =
       line != nullptr ? line : call_.operands[static_cast<std::size_t>(step.operands.front())];
-  step.spread->copy(from, unit * step.unit_points, units * step.unit_points,
-                    at_[static_cast<std::size_t>(step.results.front())]);
+  const auto result = static_cast<std::size_t>(step.results.front());
+  const TileValue& value = plan_.values[result];
+  const std::int64_t points = step.unit_points;
+  if (tile.width == 0 || value.point_bytes == 0)
+    return step.spread->copy(from, tile.unit * points, tile.units * points, at_[result]);
+  const std::int64_t width = plan_.widths[tile.width];
+  for (std::int64_t i = 0; i < tile.units; ++i) {
+    step.spread->copy(from, (tile.unit + i) * points, width,
+                      at_[result] + i * width * value.point_bytes);
+  }
 }
 
-void FusedRun::run(const TileStep& step, std::int64_t units) {
+void FusedRun::run(const TileStep& step, const Tile& tile) {
   operands_.clear();
   results_.clear();
   for (const int value : step.operands) operands_.push_back(at_[static_cast<std::size_t>(value)]);
   for (const int value : step.results) results_.push_back(at_[static_cast<std::size_t>(value)]);
   const std::size_t mark = call_.scratch.mark();
-  const Kernel& kernel = units == plan_.tile_units ? step.full : step.last;
+  const StepKernels& kernels = step.kernels[tile.width];
+  const Kernel& kernel = tile.units == plan_.tile_units ? kernels.full : kernels.last;
   kernel({operands_, results_, call_.scratch, call_.device});
   call_.scratch.rewind(mark);
 }
@@ -123,15 +195,18 @@ std::byte* FusedRun::whole_result(const TileStep& step) const {
   return makes_points ? nullptr : call_.results[static_cast<std::size_t>(output)];
 }
 
-void FusedRun::multiply(const TileStep& step, const RowProduct::State& state, std::int64_t unit,
-                        std::int64_t units) {
+/// False where the product is none of cut rows.
+bool FusedRun::multiply(const TileStep& step, const RowProduct::State& state, const Tile& tile) {
   const int operand = step.product->points_operand();
   const int points =
       operand < 0 ? step.results.front() : step.operands[static_cast<std::size_t>(operand)];
   const std::size_t mark = call_.scratch.mark();
-  step.product->run(unit / plan_.group_units, unit % plan_.group_units, units, state,
-                    at_[static_cast<std::size_t>(points)], whole_result(step), call_.scratch);
+  const bool is_made = step.product->run(
+      {tile.unit / plan_.group_units, tile.unit % plan_.group_units, tile.units,
+       plan_.widths[tile.width]},
+      state, at_[static_cast<std::size_t>(points)], whole_result(step), call_.scratch);
   call_.scratch.rewind(mark);
+  return is_made;
 }
 
 void FusedRun::put(std::size_t output, std::int64_t unit, std::int64_t units) const {

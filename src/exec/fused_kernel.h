@@ -24,13 +24,21 @@ class FusedRun {
   void run(std::int64_t begin, std::int64_t end);
 
  private:
+  /// Some units that are worked on together, their rows cut to one of the plan's widths.
+  struct Tile {
+    std::int64_t unit = 0, units = 0;
+    std::size_t width = 0;  ///< its place
+  };
+
   void find_places(std::int64_t unit);
-  void spread(const TileStep& step, const std::byte* line, std::int64_t unit, std::int64_t units);
-  void run(const TileStep& step, std::int64_t units);
+  std::size_t width_for(std::int64_t unit, std::int64_t units);
+  std::size_t run_steps(const Tile& tile, std::size_t summed);
+  bool holds(const TileStep& step, const Tile& tile) const;
+  void spread(const TileStep& step, const std::byte* line, const Tile& tile);
+  void run(const TileStep& step, const Tile& tile);
   void begin_group(std::int64_t group);
   void end_group(std::int64_t group);
-  void multiply(const TileStep& step, const RowProduct::State& state, std::int64_t unit,
-                std::int64_t units);
+  bool multiply(const TileStep& step, const RowProduct::State& state, const Tile& tile);
   std::byte* whole_result(const TileStep& step) const;
   void put(std::size_t output, std::int64_t unit, std::int64_t units) const;
 

@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "spmd/fused_form.h"
-#include "spmd/loop_product.h"
 
 namespace shard {
 namespace {
@@ -18,6 +17,9 @@ constexpr std::int64_t points_of_one_step = 16384;
 /// they can be.
 constexpr std::int64_t points_of_products = 32768;
 constexpr std::int64_t fewest_rows_of_products = 32;
+/// Widths that rows may be cut to, as parts of a whole row, and the fewest points between two.
+constexpr std::int64_t most_widths = 16;
+constexpr std::int64_t points_between_widths = 32;
 constexpr std::int64_t slot_alignment = 64;
 
 class FusedPlanner {
@@ -36,6 +38,7 @@ class FusedPlanner {
     plan_.operands = instruction_.operands.size();
     plan_.has_rows = has_rows;
     plan_.outputs = instruction_.outputs;
+    find_widths();
     for (std::size_t i = 0; i < instruction_.operands.size(); ++i) plan_.values.push_back({});
     for (std::size_t i = 0; i < instruction_.steps.size(); ++i) {
       if (const auto refusal = add_step(i)) return *refusal;
@@ -57,6 +60,19 @@ class FusedPlanner {
                                   points / std::max<std::int64_t>(1, unit_points_));
   }
 
+  void find_widths() {
+    plan_.widths.push_back(unit_points_);
+    if (!plan_.has_products) return;
+    auto tails = find_row_tails(instruction_, form_);
+    if (!tails) return;
+    plan_.masks = std::move(tails->masks);
+    checks_ = std::move(tails->checks);
+    const std::int64_t apart =
+        std::max(points_between_widths, (unit_points_ + most_widths - 1) / most_widths);
+    for (std::int64_t width = apart; width < unit_points_; width += apart)
+      plan_.widths.push_back(width);
+  }
+
   const TensorType& type(int value) const { return form_.values[static_cast<std::size_t>(value)]; }
   bool is_outside(int value) const {
     return static_cast<std::size_t>(value) < instruction_.operands.size();
@@ -65,22 +81,26 @@ class FusedPlanner {
     return form_.is_by_row(shape) ? 1 : unit_points_;
   }
 
-  /// The type of a value's part in a tile of this many units.
-  TensorType tile_type(int value, std::int64_t units) const {
+  /// The type of a value's part in a tile of this many units, with this many points each.
+  TensorType tile_type(int value, std::int64_t units, std::int64_t width) const {
     const TensorType& whole = type(value);
     if (whole.shape.empty()) return whole;
     if (form_.row_dims < 0 || form_.is_by_row(whole.shape)) return {whole.dtype, {units}};
-    return {whole.dtype, {units, unit_points_}};
+    return {whole.dtype, {units, width}};
   }
 
   std::optional<std::string> add_step(std::size_t number) {
     const FusedStep& step = instruction_.steps[number];
     TileStep made;
     made.operands = step.operands;
+    if (!checks_.empty()) made.checks = checks_[number];
     if (fusion_role(step.op) == FusionRole::product) return add_product(number, std::move(made));
     for (int value = form_.first_value[number]; value < end_of(number); ++value) {
       made.results.push_back(value);
-      plan_.values.push_back({points_per_unit(type(value).shape) * info(type(value).dtype).bytes});
+      const bool has_points = type(value).shape == form_.shape;
+      const std::int64_t bytes = info(type(value).dtype).bytes;
+      plan_.values.push_back(
+          {points_per_unit(type(value).shape) * bytes, has_points ? bytes : 0, type(value).dtype});
     }
     const bool is_spread =
         fusion_role(step.op) == FusionRole::spread && is_outside(step.operands.front());
@@ -92,16 +112,26 @@ class FusedPlanner {
       made.unit_points = points_per_unit(type(made.results.front()).shape);
     } else {
       note_operands(step);
-      const std::int64_t rest = plan_.group_units % plan_.tile_units;
-      for (const auto& [units, kernel] :
-           {std::pair(plan_.tile_units, &made.full), std::pair(rest, &made.last)}) {
-        if (units == 0 || units > plan_.group_units) continue;
-        KernelResult result = kernel_of(step, made.results, units);
-        if (auto* refusal = std::get_if<std::string>(&result)) return std::move(*refusal);
-        *kernel = std::get<Kernel>(std::move(result));
+      for (const std::int64_t width : plan_.widths) {
+        if (auto refusal = add_kernels(step, width, made)) return refusal;
       }
     }
     plan_.steps.push_back(std::move(made));
+    return std::nullopt;
+  }
+
+  std::optional<std::string> add_kernels(const FusedStep& step, std::int64_t width,
+                                         TileStep& made) const {
+    StepKernels kernels;
+    const std::int64_t rest = plan_.group_units % plan_.tile_units;
+    for (const auto& [units, kernel] :
+         {std::pair(plan_.tile_units, &kernels.full), std::pair(rest, &kernels.last)}) {
+      if (units == 0 || units > plan_.group_units) continue;
+      KernelResult result = kernel_of(step, made.results, units, width);
+      if (auto* refusal = std::get_if<std::string>(&result)) return std::move(*refusal);
+      *kernel = std::get<Kernel>(std::move(result));
+    }
+    made.kernels.push_back(std::move(kernels));
     return std::nullopt;
   }
 
@@ -109,19 +139,15 @@ class FusedPlanner {
     const FusedStep& step = instruction_.steps[number];
     const int value = form_.first_value[number];
     KernelSite site{step.op, step.attributes, {}, {type(value)}};
-    std::vector<char> inside;
-    for (const int operand : step.operands) {
-      site.operands.push_back(type(operand));
-      inside.push_back(is_outside(operand) ? 0 : 1);
-    }
-    const auto product = product_in_loop(step.attributes, site.operands, type(value), inside);
-    SHARD_CHECK(product, "a product in a fused instruction was verified");
-    auto result = make_row_product(site, *product);
+    for (const int operand : step.operands) site.operands.push_back(type(operand));
+    const LoopProduct product = product_of_step(instruction_, form_, number);
+    auto result = make_row_product(site, product);
     if (auto* refusal = std::get_if<std::string>(&result)) return std::move(*refusal);
     made.product = std::get<0>(std::move(result));
     made.results.push_back(value);
-    const bool makes_points = product->kind == LoopProductKind::points;
-    plan_.values.push_back({makes_points ? unit_points_ * info(type(value).dtype).bytes : 0});
+    const std::int64_t bytes =
+        product.kind == LoopProductKind::points ? info(type(value).dtype).bytes : 0;
+    plan_.values.push_back({unit_points_ * bytes, bytes, type(value).dtype});
     plan_.steps.push_back(std::move(made));
     return std::nullopt;
   }
@@ -164,11 +190,11 @@ class FusedPlanner {
     }
   }
 
-  KernelResult kernel_of(const FusedStep& step, const std::vector<int>& results,
-                         std::int64_t units) const {
+  KernelResult kernel_of(const FusedStep& step, const std::vector<int>& results, std::int64_t units,
+                         std::int64_t width) const {
     KernelSite site{step.op, step.attributes, {}, {}};
-    for (const int value : step.operands) site.operands.push_back(tile_type(value, units));
-    for (const int value : results) site.results.push_back(tile_type(value, units));
+    for (const int value : step.operands) site.operands.push_back(tile_type(value, units, width));
+    for (const int value : results) site.results.push_back(tile_type(value, units, width));
     const FusionRole role = fusion_role(step.op);
     if (role == FusionRole::by_row) site.attributes.set("dims", std::vector<std::int64_t>{1});
     if (role == FusionRole::spread) site.attributes.set("dims", std::vector<std::int64_t>{0});
@@ -262,6 +288,7 @@ class FusedPlanner {
   const std::function<KernelMaker(Op)>& maker_of_;
   FusedPlan plan_;
   std::int64_t unit_points_ = 1;
+  std::vector<std::vector<TailCheck>> checks_;  ///< by step; none where no row may be cut
 };
 
 FusedForm form_of(const Instruction& instruction, std::span<const TensorType> operands) {

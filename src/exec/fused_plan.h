@@ -7,6 +7,8 @@
 // where it must be, but when that is the place of an operand that a later step still reads: then it
 // is put there at the end of the tile. With products among the steps a tile has rows of one group,
 // so many that block products are worth it; what these write as a whole, they put there themselves.
+// Where a mask hides the ends of a tile's rows, they may be left out (see exec/row_tails.h): the
+// points that are left lie one row behind another.
 
 #include <cstdint>
 #include <functional>
@@ -19,6 +21,7 @@
 
 #include "exec/kernel.h"
 #include "exec/row_product.h"
+#include "exec/row_tails.h"
 #include "exec/spread_walk.h"
 #include "spmd/program.h"
 
@@ -26,13 +29,20 @@ namespace shard {
 
 /// A number of bytes that a tile moves on by, per unit (a point or a row) of the loop.
 struct TileValue {
-  std::int64_t unit_bytes = 0;  ///< 0: read, or written, as a whole by every tile
-  int output = -1;              ///< which result it is
-  std::int64_t slot = -1;       ///< offset in scratch memory
+  std::int64_t unit_bytes = 0;   ///< 0: read, or written, as a whole by every tile
+  std::int64_t point_bytes = 0;  ///< of a value that has points
+  DType dtype = DType::f32;
+  int output = -1;         ///< which result it is
+  std::int64_t slot = -1;  ///< offset in scratch memory
+};
+
+/// For a full tile and the last one of a group.
+struct StepKernels {
+  Kernel full, last;
 };
 
 struct TileStep {
-  Kernel full, last;                 ///< for a full tile and the last
+  std::vector<StepKernels> kernels;  ///< by width
   std::optional<SpreadWalk> spread;  ///< instead, of an operand from outside, or of `line`
   Kernel line;                       ///< what positions along one dim are, made by each execution
   std::size_t line_bytes = 0;
@@ -40,6 +50,7 @@ struct TileStep {
   std::int64_t unit_points = 1;               ///< of the result: for `spread`
   std::vector<int> operands;
   std::vector<int> results;
+  std::vector<TailCheck> checks;  ///< where rows are cut
 };
 
 /// The result goes to the place of an operand that is read after it was made.
@@ -55,6 +66,8 @@ struct FusedPlan {
   std::int64_t tile_units = 1;
   std::int64_t group_units = 1;  ///< no tile reaches over the end of a group
   bool has_products = false;
+  std::vector<std::int64_t> widths;  ///< points of a unit: all of them, then where rows may be cut
+  std::vector<RowMask> masks;        ///< that say where
   std::vector<TileValue> values;
   std::vector<TileStep> steps;
   std::vector<int> outputs;

@@ -6,6 +6,7 @@
 
 #include "exec/dot_kernel.h"
 #include "exec/element.h"
+#include "exec/row_tails.h"
 #include "ops/dims.h"
 
 namespace shard {
@@ -84,73 +85,94 @@ RowProduct::State RowProduct::prepare(Scratch& scratch) const {
 
 void RowProduct::begin(std::int64_t group, const std::byte* const* operands, State& state) const {
   if (by_row_) state.outside = operands[row_operand_];
-  if (by_column_) by_column_->run(operands[column_operand_], group, 0, columns_, state.columns);
+  if (by_column_) {
+    by_column_->run(operands[column_operand_], group, 0, columns_, state.columns);
+    state.tame_from = columns_;
+    while (state.tame_from > 0 &&
+           is_tame(state.columns + (state.tame_from - 1) * numbers_, numbers_))
+      --state.tame_from;
+  }
   if (state.sums != nullptr) std::fill_n(state.sums, columns_ * numbers_, 0.0F);
 }
 
-void RowProduct::run(std::int64_t group, std::int64_t first, std::int64_t count, const State& state,
-                     std::byte* points, std::byte* result, Scratch& scratch) const {
+bool RowProduct::run(const Rows& rows, const State& state, std::byte* points, std::byte* result,
+                     Scratch& scratch) const {
+  // The last point of a cut row is one of its tail.
+  if (by_column_ && rows.width < columns_ && state.tame_from >= rows.width) return false;
   switch (kind_) {
     case LoopProductKind::points:
-      return make_points(group, first, count, state, points, scratch);
+      return make_points(rows, state, points, scratch);
     case LoopProductKind::row_sums:
-      return sum_points(group, first, count, state, points, result, scratch);
+      return sum_points(rows, state, points, result, scratch);
     case LoopProductKind::rows_summed:
-      return sum_rows(group, first, count, state, points, scratch);
+      return sum_rows(rows, state, points, scratch);
   }
+  return false;
 }
 
-/// [count, numbers] times [columns, numbers] transposed.
-void RowProduct::make_points(std::int64_t group, std::int64_t first, std::int64_t count,
-                             const State& state, std::byte* points, Scratch& scratch) const {
-  float* const rows = scratch.take_array<float>(static_cast<std::size_t>(count * numbers_));
-  by_row_->run(state.outside, group, first, count, rows);
-  const auto size = static_cast<std::size_t>(count * columns_);
+const float* RowProduct::numbers_of(const Rows& rows, const State& state, Scratch& scratch) const {
+  const std::int64_t size = rows.count * numbers_;
+  float* const numbers = scratch.take_array<float>(static_cast<std::size_t>(size));
+  by_row_->run(state.outside, rows.group, rows.first, rows.count, numbers);
+  return rows.width == columns_ || is_tame(numbers, size) ? numbers : nullptr;
+}
+
+/// [count, numbers] times [width, numbers] transposed.
+bool RowProduct::make_points(const Rows& rows, const State& state, std::byte* points,
+                             Scratch& scratch) const {
+  const float* const numbers = numbers_of(rows, state, scratch);
+  if (numbers == nullptr) return false;
+  const auto size = static_cast<std::size_t>(rows.count * rows.width);
   float* const out =
       dtype_ == DType::f32 ? reinterpret_cast<float*>(points) : scratch.take_array<float>(size);
-  multiply_floats({count, columns_, numbers_}, {rows, numbers_, 1}, {state.columns, 1, numbers_},
-                  out, scratch);
+  multiply_floats({rows.count, rows.width, numbers_}, {numbers, numbers_, 1},
+                  {state.columns, 1, numbers_}, out, scratch);
   if (dtype_ != DType::f32) round_floats(out, dtype_, points, size);
+  return true;
 }
 
-/// [count, columns] times [columns, numbers].
-void RowProduct::sum_points(std::int64_t group, std::int64_t first, std::int64_t count,
-                            const State& state, const std::byte* points, std::byte* result,
-                            Scratch& scratch) const {
-  const auto size = static_cast<std::size_t>(count * numbers_);
-  std::byte* const place =
-      result + (group * rows_ + first) * numbers_ * static_cast<std::int64_t>(info(dtype_).bytes);
+/// [count, width] times [width, numbers].
+bool RowProduct::sum_points(const Rows& rows, const State& state, const std::byte* points,
+                            std::byte* result, Scratch& scratch) const {
+  const auto size = static_cast<std::size_t>(rows.count * numbers_);
+  std::byte* const place = result + (rows.group * rows_ + rows.first) * numbers_ *
+                                        static_cast<std::int64_t>(info(dtype_).bytes);
   float* const out =
       dtype_ == DType::f32 ? reinterpret_cast<float*>(place) : scratch.take_array<float>(size);
-  multiply_floats({count, numbers_, columns_}, {wide(points, count, scratch), columns_, 1},
+  const float* const weights = wide(points, rows.count * rows.width, scratch);
+  multiply_floats({rows.count, numbers_, rows.width}, {weights, rows.width, 1},
                   {state.columns, numbers_, 1}, out, scratch);
   if (dtype_ != DType::f32) round_floats(out, dtype_, place, size);
+  return true;
 }
 
-/// [count, columns] transposed times [count, numbers], or the other way round where the points are
+/// [count, width] transposed times [count, numbers], or the other way round where the points are
 /// the second operand; added to what is there.
-void RowProduct::sum_rows(std::int64_t group, std::int64_t first, std::int64_t count,
-                          const State& state, const std::byte* points, Scratch& scratch) const {
-  float* const rows = scratch.take_array<float>(static_cast<std::size_t>(count * numbers_));
-  by_row_->run(state.outside, group, first, count, rows);
-  const float* const weights = wide(points, count, scratch);
-  const std::int64_t size = columns_ * numbers_;
-  float* const part = scratch.take_array<float>(static_cast<std::size_t>(size));
+bool RowProduct::sum_rows(const Rows& rows, const State& state, const std::byte* points,
+                          Scratch& scratch) const {
+  const float* const numbers = numbers_of(rows, state, scratch);
+  if (numbers == nullptr) return false;
+  const float* const weights = wide(points, rows.count * rows.width, scratch);
+  float* const part = scratch.take_array<float>(static_cast<std::size_t>(rows.width * numbers_));
   if (points_operand_ == 0) {
-    multiply_floats({columns_, numbers_, count}, {weights, 1, columns_}, {rows, numbers_, 1}, part,
-                    scratch);
-  } else {
-    multiply_floats({numbers_, columns_, count}, {rows, 1, numbers_}, {weights, columns_, 1}, part,
-                    scratch);
+    multiply_floats({rows.width, numbers_, rows.count}, {weights, 1, rows.width},
+                    {numbers, numbers_, 1}, part, scratch);
+    for (std::int64_t i = 0; i < rows.width * numbers_; ++i) state.sums[i] += part[i];
+    return true;
   }
-  for (std::int64_t i = 0; i < size; ++i) state.sums[i] += part[i];
+  multiply_floats({numbers_, rows.width, rows.count}, {numbers, 1, numbers_},
+                  {weights, rows.width, 1}, part, scratch);
+  for (std::int64_t n = 0; n < numbers_; ++n) {
+    float* const to = state.sums + n * columns_;
+    for (std::int64_t i = 0; i < rows.width; ++i) to[i] += part[n * rows.width + i];
+  }
+  return true;
 }
 
 const float* RowProduct::wide(const std::byte* points, std::int64_t count, Scratch& scratch) const {
   if (dtype_ == DType::f32) return reinterpret_cast<const float*>(points);
-  const auto size = static_cast<std::size_t>(count * columns_);
-  float* const to = scratch.take_array<float>(size);
-  widen_floats(dtype_, points, to, size);
+  float* const to = scratch.take_array<float>(static_cast<std::size_t>(count));
+  widen_floats(dtype_, points, to, static_cast<std::size_t>(count));
   return to;
 }
 

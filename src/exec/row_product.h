@@ -26,6 +26,7 @@ class RowProduct {
     const std::byte* outside = nullptr;  ///< the operand from outside that is read by rows
     float* columns = nullptr;            ///< the one that has numbers for each point of a row
     float* sums = nullptr;               ///< over the rows so far
+    std::int64_t tame_from = 0;          ///< points from here on have tame numbers (`is_tame`)
   };
 
   /// Takes memory for a state from `scratch`.
@@ -33,10 +34,17 @@ class RowProduct {
   /// Before the first row of a group. `operands` are the places of whole arrays; that of points is
   /// not looked at.
   void begin(std::int64_t group, const std::byte* const* operands, State& state) const;
-  /// Rows `first` to `first + count` of the group. `points` is their place: read, or written by a
-  /// product that makes them. `result` is the whole result, where there is another one.
-  void run(std::int64_t group, std::int64_t first, std::int64_t count, const State& state,
-           std::byte* points, std::byte* result, Scratch& scratch) const;
+  /// Some rows of a group, or what is left of them when their tails are cut off.
+  struct Rows {
+    std::int64_t group = 0, first = 0, count = 0;
+    std::int64_t width = 0;  ///< points of each
+  };
+
+  /// `points` is the place of these rows, one behind another: read, or written by a product that
+  /// makes them. `result` is the whole result, where there is another one. False, and nothing is
+  /// done, where the rows are cut and an operand has numbers for them that are not tame.
+  bool run(const Rows& rows, const State& state, std::byte* points, std::byte* result,
+           Scratch& scratch) const;
   /// Behind the last row of a group.
   void end(std::int64_t group, const State& state, std::byte* result) const;
 
@@ -45,12 +53,13 @@ class RowProduct {
   int points_operand() const { return points_operand_; }
 
  private:
-  void make_points(std::int64_t group, std::int64_t first, std::int64_t count, const State& state,
-                   std::byte* points, Scratch& scratch) const;
-  void sum_points(std::int64_t group, std::int64_t first, std::int64_t count, const State& state,
-                  const std::byte* points, std::byte* result, Scratch& scratch) const;
-  void sum_rows(std::int64_t group, std::int64_t first, std::int64_t count, const State& state,
-                const std::byte* points, Scratch& scratch) const;
+  bool make_points(const Rows& rows, const State& state, std::byte* points, Scratch& scratch) const;
+  bool sum_points(const Rows& rows, const State& state, const std::byte* points, std::byte* result,
+                  Scratch& scratch) const;
+  bool sum_rows(const Rows& rows, const State& state, const std::byte* points,
+                Scratch& scratch) const;
+  /// Of the operand that is read by rows; nullptr where they are cut and not tame.
+  const float* numbers_of(const Rows& rows, const State& state, Scratch& scratch) const;
   const float* wide(const std::byte* points, std::int64_t count, Scratch& scratch) const;
 
   LoopProductKind kind_;

@@ -27,6 +27,9 @@ struct AttentionCase {
   bool has_gradient = false;
   std::int64_t devices = 1;
   int layers = 1;  ///< one after another, each with arrays of its own; a causal mask is made once
+  double hidden = -1e30;   ///< the score of what a mask hides
+  double divisor = 1;      ///< of the weights' gradient
+  bool is_hiding = false;  ///< the mask says what is hidden, not what is seen
 };
 
 using Dims = std::vector<std::int64_t>;
@@ -114,10 +117,14 @@ class AttentionMaker {
                               {{"shape", square}, {"dim", dim}, {"dtype", std::string("i32")}});
       };
       const BufferId first = along(0), second = along(1);
-      sees_ = maker_.compute(Op::ge, {first, second});
+      sees_ = maker_.compute(c_.is_hiding ? Op::lt : Op::ge, {first, second});
     }
     wide_sees_ = maker_.compute(Op::broadcast, {sees_}, shape_of(points_, {2, 4}));
-    return maker_.compute(Op::select, {wide_sees_, scores, number(-1e30)});
+    return seen(scores, number(c_.hidden));
+  }
+  BufferId seen(BufferId numbers, BufferId else_this) {
+    if (c_.is_hiding) std::swap(numbers, else_this);
+    return maker_.compute(Op::select, {wide_sees_, numbers, else_this});
   }
 
   void add_gradient() {
@@ -130,14 +137,14 @@ class AttentionMaker {
     // Reads of it come before the rest of the gradient is made.
     const BufferId turned =
         maker_.compute(Op::transpose, {of_value}, {{"order", Dims{0, 3, 1, 2}}});
-    const BufferId quotient = maker_.compute(Op::divide, {of_weights, sums_});
+    BufferId quotient = maker_.compute(Op::divide, {of_weights, sums_});
+    if (c_.divisor != 1) quotient = maker_.compute(Op::divide, {quotient, number(c_.divisor)});
     const BufferId negative =
         maker_.compute(Op::negate, {maker_.compute(Op::multiply, {quotient, weights_})});
     BufferId of_scores = maker_.compute(
         Op::multiply,
         {maker_.compute(Op::add, {quotient, rows(Op::reduce_sum, negative)}), powers_});
-    if (c_.mask != Mask::none)
-      of_scores = maker_.compute(Op::select, {wide_sees_, of_scores, number(0)});
+    if (c_.mask != Mask::none) of_scores = seen(of_scores, number(0));
     of_scores = narrow(of_scores);
     output("of_query",
            maker_.compute(Op::dot, {of_scores, key_}, dot_attributes({0, 1}, {0, 2}, {4}, {1})));
@@ -158,11 +165,24 @@ class AttentionMaker {
 
 Program attention_program(const AttentionCase& c) { return AttentionMaker(c).make(); }
 
-std::vector<HostTensor> attention_outputs(const Program& program, int workers = 2) {
+/// A number put in the place of one that an input has.
+struct Odd {
+  std::string input;
+  std::size_t element = 0;
+  double value = 0;
+};
+
+std::vector<HostTensor> attention_outputs(const Program& program, int workers = 2,
+                                          const std::vector<Odd>& odd = {}) {
   verify(program);
   Cluster cluster(program, {workers});
-  for (std::size_t i = 0; i < program.inputs.size(); ++i)
-    cluster.write_input(i, random_tensor(program.inputs[i].global, i + 1));
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    std::vector<double> numbers = numbers_of(random_tensor(program.inputs[i].global, i + 1));
+    for (const Odd& one : odd) {
+      if (program.inputs[i].path == one.input) numbers.at(one.element) = one.value;
+    }
+    cluster.write_input(i, tensor(program.inputs[i].global, numbers));
+  }
   cluster.run();
   CHECK(cluster.counters().peak.front() == program.memory.peak);
   std::vector<HostTensor> outputs;
@@ -242,6 +262,85 @@ TEST_CASE(
       for (std::size_t i = 0; i < expected.size(); ++i)
         CHECK(distance(found[i], expected[i]) < 32 * epsilon(DType::f32));
     }
+  }
+}
+
+TEST_CASE("what a mask hides at the ends of rows is left out where that changes nothing") {
+  // Rows of every width, in several tiles and groups; `size` numbers of each query, key and value.
+  AttentionCase c{DType::f32, 1, 2, 300, 1, 1100, 4, Mask::causal};
+  c.has_gradient = true;
+  const auto last = [&](std::int64_t position) {
+    return static_cast<std::size_t>(position * c.heads * c.size);
+  };
+  const auto row = [&](std::int64_t position) {
+    return static_cast<std::size_t>(position * c.size);
+  };
+  const std::vector<std::vector<Odd>> cases = {
+      {},
+      // Of hidden keys and of queries, it is in scores that are thrown away.
+      {{"k", last(1000), nan_value}},
+      {{"k", last(1000), inf}, {"k", last(3), -inf}},
+      {{"q", last(20), inf}},
+      // A weight of 0 does not hide what is no number, neither in the values nor in gradients.
+      {{"v", last(1000), nan_value}},
+      {{"v", last(1099), -inf}},
+      {{"g", row(50), inf}},
+      {{"g", row(50), 1e38}, {"v", last(1000), 1e38}},
+      {{"g", row(50), 1e25}, {"v", last(1000), 1e25}},
+      {{"q", last(20), 1e25}, {"k", last(1000), 1e25}},
+  };
+  for (const bool is_hiding : {false, true}) {
+    for (const double hidden : {-1e30, -inf, -9.0}) {
+      c.is_hiding = is_hiding;
+      c.hidden = hidden;
+      const Program plain = attention_program(c), loop = fused(plain);
+      for (std::size_t i = 0; i < cases.size(); ++i) {
+        CAPTURE(is_hiding);
+        CAPTURE(hidden);
+        CAPTURE(i);
+        const std::vector<HostTensor> expected = attention_outputs(plain, 2, cases[i]);
+        const std::vector<HostTensor> found = attention_outputs(loop, 2, cases[i]);
+        for (std::size_t k = 0; k < expected.size(); ++k)
+          CHECK(distance(found[k], expected[k]) < 32 * epsilon(DType::f32));
+      }
+    }
+  }
+}
+
+TEST_CASE("rows that turn out to be needed whole when a part is summed are summed once") {
+  AttentionCase c{DType::f32, 1, 1, 70, 1, 1056, 4, Mask::causal};
+  c.has_gradient = true;
+  c.divisor = 1e-5;
+  const Program plain = attention_program(c), loop = fused(plain);
+  CHECK(fused_names(loop) ==
+        std::vector<std::string>{"fused attention", "fused attention gradient"});
+  const std::vector<HostTensor> expected = attention_outputs(plain),
+                                found = attention_outputs(loop);
+  for (std::size_t k = 0; k < expected.size(); ++k)
+    CHECK(distance(found[k], expected[k]) < 32 * epsilon(DType::f32));
+}
+
+TEST_CASE("rows of which a mask hides everything, or other points than their ends") {
+  AttentionCase c{DType::f32, 1, 1, 40, 1, 1056, 4, Mask::given};
+  c.has_gradient = true;
+  const Program plain = attention_program(c), loop = fused(plain);
+  const auto mask_of = [&](std::int64_t first_seen, std::int64_t seen, std::int64_t dark_row) {
+    std::vector<Odd> odd;
+    for (std::int64_t q = 0; q < c.queries; ++q) {
+      for (std::int64_t k = 0; k < c.keys; ++k) {
+        const bool sees = k >= first_seen && k < seen && q != dark_row;
+        odd.push_back({"mask", static_cast<std::size_t>(q * c.keys + k), sees ? 1.0 : -1.0});
+      }
+    }
+    return odd;
+  };
+  for (const std::vector<Odd>& mask :
+       {mask_of(0, 100, -1), mask_of(0, 131, -1), mask_of(0, 132, -1), mask_of(0, 100, 39),
+        mask_of(900, 1056, -1), mask_of(50, 51, -1)}) {
+    const std::vector<HostTensor> expected = attention_outputs(plain, 2, mask);
+    const std::vector<HostTensor> found = attention_outputs(loop, 2, mask);
+    for (std::size_t k = 0; k < expected.size(); ++k)
+      CHECK(distance(found[k], expected[k]) < 32 * epsilon(DType::f32));
   }
 }
 
