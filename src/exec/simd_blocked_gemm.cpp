@@ -333,8 +333,9 @@ HWY_INLINE void multiply_panels(std::int64_t depth, std::int64_t rows, std::int6
 /// Whether packing rows of A costs more than it gains: where not many columns use them, unless rows
 /// lie whole pages apart, for those want the same places of the first-level cache.
 HWY_INLINE bool stays_in_place(const MatrixView& a, std::int64_t columns) {
-  constexpr std::int64_t floats_of_page = 1024;
-  return a.column_stride == 1 && columns <= 512 && a.row_stride % floats_of_page != 0;
+  constexpr std::int64_t floats_of_page = 1024, most_tiles = 16;
+  return a.column_stride == 1 && columns <= most_tiles * tile_n() &&
+         a.row_stride % floats_of_page != 0;
 }
 
 void blocked(const GemmSizes& sizes, MatrixView a, MatrixView b, MatrixPlace c, float* packing) {
