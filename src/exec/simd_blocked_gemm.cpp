@@ -170,23 +170,32 @@ struct TileRows {
   }
 };
 
-/// What the next block of A is made of: asked for while this one is multiplied, for packing waits
-/// for memory otherwise.
-struct NextRows {
+/// Floats of an operand that are packed next, in runs that lie behind each other.
+struct NextRuns {
   const float* data = nullptr;
-  std::int64_t stride = 0;           ///< between runs of floats that lie behind each other
+  std::int64_t stride = 0;           ///< between runs
   std::int64_t runs = 0, lines = 0;  ///< lines of each run
+
+  HWY_INLINE std::int64_t all_lines() const { return runs * lines; }
+};
+
+/// What is packed next: asked for while this block is multiplied, for packing waits for memory
+/// otherwise.
+struct NextRows {
+  NextRuns now, then;
   std::int64_t run = 0, line = 0;
   std::int64_t at_once = 0;  ///< lines that `ask` asks for
 
   HWY_INLINE void ask() {
     constexpr std::int64_t floats_of_line = 16;
-    for (std::int64_t count = at_once; count > 0 && run < runs; --count) {
-      __builtin_prefetch(data + run * stride + line * floats_of_line, 0, 2);
-      if (++line == lines) {
-        line = 0;
-        ++run;
-      }
+    for (std::int64_t count = at_once; count > 0 && run < now.runs; --count) {
+      __builtin_prefetch(now.data + run * now.stride + line * floats_of_line, 0, 2);
+      if (++line < now.lines) continue;
+      line = 0;
+      if (++run < now.runs) continue;
+      now = then;
+      then = {};
+      run = 0;
     }
   }
 };
@@ -293,11 +302,11 @@ HWY_INLINE void multiply_edge(std::int64_t depth, std::int64_t rows, std::int64_
   }
 }
 
-HWY_INLINE NextRows next_rows(const MatrixView& a, std::int64_t row, std::int64_t rows,
+HWY_INLINE NextRuns next_runs(const MatrixView& a, std::int64_t row, std::int64_t rows,
                               std::int64_t k, std::int64_t depth) {
   const float* const at = a.data + row * a.row_stride + k * a.column_stride;
   const auto lines = [](std::int64_t floats) { return (floats + 15) / 16; };
-  if (rows <= 0) return {};
+  if (rows <= 0 || depth <= 0) return {};
   if (a.row_stride == 1) return {at, a.column_stride, depth, lines(rows)};
   if (a.column_stride == 1) return {at, a.row_stride, rows, lines(depth)};
   return {};
@@ -311,7 +320,7 @@ HWY_INLINE void multiply_panels(std::int64_t depth, std::int64_t rows, std::int6
   const std::int64_t width = tile_n();
   const std::int64_t panels = (rows + gemm_tile_rows - 1) / gemm_tile_rows;
   const std::int64_t asks = panels * ((columns + width - 1) / width) * asks_of(depth);
-  next.at_once = (next.runs * next.lines + asks - 1) / asks;
+  next.at_once = (next.now.all_lines() + next.then.all_lines() + asks - 1) / asks;
   for (std::int64_t j = 0; j < columns; j += width) {
     const std::int64_t filled = std::min(width, columns - j);
     const float* const b_panel = b + j * depth;
@@ -358,8 +367,14 @@ void blocked(const GemmSizes& sizes, MatrixView a, MatrixView b, MatrixPlace c, 
       pack_panels(b_columns, j0, columns, k0, depth, width, packed_b);
       for (std::int64_t i0 = 0; i0 < sizes.m; i0 += blocks.m) {
         const std::int64_t rows = std::min(blocks.m, sizes.m - i0);
-        const std::int64_t next = i0 + rows;
-        const NextRows asked = next_rows(a, next, std::min(blocks.m, sizes.m - next), k0, depth);
+        const std::int64_t next = i0 + rows, next_k = k0 + depth;
+        const NextRows asked =
+            next < sizes.m
+                ? NextRows{next_runs(a, next, std::min(blocks.m, sizes.m - next), k0, depth), {}}
+                : NextRows{next_runs(b_columns, j0, columns, next_k,
+                                     std::min(blocks.k, sizes.k - next_k)),
+                           next_runs(a, 0, std::min(blocks.m, sizes.m), next_k,
+                                     std::min(blocks.k, sizes.k - next_k))};
         const BlockTile tile{c.data + i0 * c.row_stride + j0, c.row_stride, k0 == 0};
         if (stays_in_place(a, columns)) {
           const float* const at = a.data + i0 * a.row_stride + k0;
