@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "exec/element.h"
 #include "exec/kernel.h"
+#include "exec/simd.h"
 #include "exec/whole_numbers.h"
 
 namespace shard {
@@ -20,10 +21,18 @@ namespace {
 template <class Wide>
 using PredicateLoop = void (*)(const Wide* a, const Wide* b, bool* out, std::size_t count);
 
+/// Of numbers as they are stored; `is_turned`: of (b, a).
+struct DirectLoops {
+  CompareLoop<float> CompareLoops<float>::*f32 = nullptr;
+  CompareLoop<std::int32_t> CompareLoops<std::int32_t>::*i32 = nullptr;
+  bool is_turned = false;
+};
+
 struct PredicateRow {
   Op op;
   PredicateLoop<double> real;
   PredicateLoop<std::int64_t> whole;  ///< nullptr: not for integers
+  DirectLoops direct = {};            ///< nullptrs: none
 };
 
 template <class T, class Compare>
@@ -35,19 +44,22 @@ void all_finite(const double* x, const double*, bool* out, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) out[i] = std::isfinite(x[i]);
 }
 
+using F = CompareLoops<float>;
+using I = CompareLoops<std::int32_t>;
+
 template <template <class> class Compare>
-constexpr PredicateRow comparison(Op op) {
+constexpr PredicateRow comparison(Op op, DirectLoops direct) {
   return {op, compare_all<double, Compare<double>>,
-          compare_all<std::int64_t, Compare<std::int64_t>>};
+          compare_all<std::int64_t, Compare<std::int64_t>>, direct};
 }
 
 constexpr std::array<PredicateRow, 7> predicate_rows = {{
-    comparison<std::equal_to>(Op::eq),
-    comparison<std::not_equal_to>(Op::ne),
-    comparison<std::less>(Op::lt),
-    comparison<std::less_equal>(Op::le),
-    comparison<std::greater>(Op::gt),
-    comparison<std::greater_equal>(Op::ge),
+    comparison<std::equal_to>(Op::eq, {&F::eq, &I::eq, false}),
+    comparison<std::not_equal_to>(Op::ne, {&F::ne, &I::ne, false}),
+    comparison<std::less>(Op::lt, {&F::lt, &I::lt, false}),
+    comparison<std::less_equal>(Op::le, {&F::le, &I::le, false}),
+    comparison<std::greater>(Op::gt, {&F::lt, &I::lt, true}),
+    comparison<std::greater_equal>(Op::ge, {&F::le, &I::le, true}),
     {Op::is_finite, all_finite, nullptr},
 }};
 
@@ -95,6 +107,29 @@ Kernel predicate_kernel(const KernelSite& site, PredicateLoop<Wide> loop) {
       operands[0].load(call.operands[0], start, count, a.data());
       if (operands.size() > 1) operands[1].load(call.operands[1], start, count, b.data());
       loop(a.data(), b.data(), out + start, count);
+    }
+  };
+}
+
+/// Numbers compared as they are stored.
+template <class T>
+Kernel direct_kernel(const KernelSite& site, CompareLoop<T> loop, bool is_turned) {
+  std::vector<TileOperand> operands = tile_operands(site);
+  const std::array<std::size_t, 2> order = {is_turned ? 1U : 0U, is_turned ? 0U : 1U};
+  const auto total = static_cast<std::size_t>(element_count(site.results[0].shape));
+  const std::array<bool, 2> is_one = {operands[order[0]].is_scalar, operands[order[1]].is_scalar};
+  return [order, is_one, total, loop](const KernelCall& call) {
+    std::array<std::array<T, tile_size>, 2> repeated;
+    std::array<const T*, 2> in{};
+    for (std::size_t i = 0; i < 2; ++i) {
+      in[i] = reinterpret_cast<const T*>(call.operands[order[i]]);
+      if (is_one[i]) std::fill_n(repeated[i].begin(), std::min(tile_size, total), *in[i]);
+    }
+    bool* const out = reinterpret_cast<bool*>(call.results[0]);
+    for (std::size_t start = 0; start < total; start += tile_size) {
+      loop(is_one[0] ? repeated[0].data() : in[0] + start,
+           is_one[1] ? repeated[1].data() : in[1] + start, out + start,
+           std::min(tile_size, total - start));
     }
   };
 }
@@ -155,6 +190,20 @@ Kernel select_kernel(const KernelSite& site) {
   };
 }
 
+/// Elements of four bytes, each with a condition of its own.
+Kernel select_words(const KernelSite& site) {
+  const std::vector<TileOperand> operands = tile_operands(site);
+  const auto total = static_cast<std::size_t>(element_count(site.results[0].shape));
+  const SelectLoop loop =
+      predicate_loops().select[(operands[1].is_scalar ? 2 : 0) + (operands[2].is_scalar ? 1 : 0)];
+  return [total, loop](const KernelCall& call) {
+    loop(reinterpret_cast<const std::uint8_t*>(call.operands[0]),
+         reinterpret_cast<const std::uint32_t*>(call.operands[1]),
+         reinterpret_cast<const std::uint32_t*>(call.operands[2]),
+         reinterpret_cast<std::uint32_t*>(call.results[0]), total);
+  };
+}
+
 double clamped(double low, double x, double high) {
   if (std::isnan(low) || std::isnan(x) || std::isnan(high)) return std::nan("");
   return std::min(std::max(x, low), high);
@@ -197,7 +246,13 @@ KernelResult make_predicate(const KernelSite& site) {
   const auto row = std::find_if(predicate_rows.begin(), predicate_rows.end(),
                                 [&](const PredicateRow& r) { return r.op == site.op; });
   SHARD_CHECK(row != predicate_rows.end(), "every op that makes truth values has a row");
-  if (info(site.operands[0].dtype).is_float) return predicate_kernel<double>(site, row->real);
+  const DType dtype = site.operands[0].dtype;
+  const DirectLoops& direct = row->direct;
+  if (dtype == DType::f32 && direct.f32 != nullptr)
+    return direct_kernel<float>(site, predicate_loops().f32.*direct.f32, direct.is_turned);
+  if (dtype == DType::i32 && direct.i32 != nullptr)
+    return direct_kernel<std::int32_t>(site, predicate_loops().i32.*direct.i32, direct.is_turned);
+  if (info(dtype).is_float) return predicate_kernel<double>(site, row->real);
   if (row->whole == nullptr) return describe(site);
   return predicate_kernel<std::int64_t>(site, row->whole);
 }
@@ -209,7 +264,7 @@ KernelResult make_select(const KernelSite& site) {
     case 2:
       return select_kernel<std::uint16_t>(site);
     case 4:
-      return select_kernel<std::uint32_t>(site);
+      return site.operands[0].rank() == 0 ? select_kernel<std::uint32_t>(site) : select_words(site);
     default:
       return select_kernel<std::uint64_t>(site);
   }

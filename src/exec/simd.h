@@ -27,6 +27,23 @@ struct ElementwiseLoops {
 };
 const ElementwiseLoops& elementwise_loops();
 
+/// Truth values are bytes: 0 and 1, and for `select` 0 and all others.
+template <class T>
+using CompareLoop = void (*)(const T* a, const T* b, bool* out, std::size_t count);
+template <class T>
+struct CompareLoops {
+  CompareLoop<T> eq, ne, lt, le;
+};
+/// `out` may be `on_true` or `on_false`.
+using SelectLoop = void (*)(const std::uint8_t* condition, const std::uint32_t* on_true,
+                            const std::uint32_t* on_false, std::uint32_t* out, std::size_t count);
+struct PredicateLoops {
+  CompareLoops<float> f32;
+  CompareLoops<std::int32_t> i32;
+  SelectLoop select[4];  ///< + 2 where `on_true` is one element for all, + 1 where `on_false` is
+};
+const PredicateLoops& predicate_loops();
+
 struct ReductionLoops {
   FoldLoop fold_sum, fold_max, fold_min, fold_prod;
   ReduceLoop reduce_sum, reduce_max, reduce_min, reduce_prod;

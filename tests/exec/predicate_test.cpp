@@ -32,12 +32,36 @@ TEST_CASE("comparisons agree with the reference on every dtype and with scalars"
 }
 
 TEST_CASE("NaN is not equal to anything and not below or above it") {
+  // In whole vectors and in what is left over.
+  const auto repeated = [](const std::vector<double>& numbers) {
+    std::vector<double> all;
+    for (std::size_t i = 0; i < 51; ++i) all.push_back(numbers[i % numbers.size()]);
+    return all;
+  };
+  const auto holds = [&](Op op, const std::vector<double>& expected) {
+    const HostTensor x = tensor({DType::f32, {51}}, repeated({nan_value, 0.0, inf}));
+    const HostTensor y = tensor({DType::f32, {51}}, repeated({nan_value, -0.0, inf}));
+    CHECK(numbers_of(run_kernel(op, {x, y})[0]) == repeated(expected));
+  };
+  holds(Op::eq, {0, 1, 1});
+  holds(Op::ne, {1, 0, 0});
+  holds(Op::lt, {0, 0, 0});
+  holds(Op::le, {0, 1, 1});
+  holds(Op::gt, {0, 0, 0});
+  holds(Op::ge, {0, 1, 1});
   const HostTensor x = tensor({DType::f32, {3}}, {nan_value, 0.0, inf});
-  const HostTensor y = tensor({DType::f32, {3}}, {nan_value, -0.0, inf});
-  CHECK(numbers_of(run_kernel(Op::eq, {x, y})[0]) == std::vector<double>{0, 1, 1});
-  CHECK(numbers_of(run_kernel(Op::ne, {x, y})[0]) == std::vector<double>{1, 0, 0});
-  CHECK(numbers_of(run_kernel(Op::ge, {x, y})[0]) == std::vector<double>{0, 1, 1});
   CHECK(numbers_of(run_kernel(Op::is_finite, {x})[0]) == std::vector<double>{0, 1, 0});
+}
+
+TEST_CASE("the outermost integers are compared as they are") {
+  const std::vector<double> ends = {-2147483648.0, -1, 0, 1, 2147483647.0};
+  std::vector<double> first, second;
+  for (std::size_t i = 0; i < 75; ++i) {
+    first.push_back(ends[i % 5]);
+    second.push_back(ends[i / 5 % 5]);
+  }
+  for (const Op op : comparisons)
+    check_row(op, {tensor({DType::i32, {75}}, first), tensor({DType::i32, {75}}, second)});
 }
 
 TEST_CASE("select takes elements of every width by an array or a scalar") {
