@@ -21,14 +21,15 @@ namespace {
 
 constexpr float rate = 0.01F;
 
-std::string model_text(const std::string& optimizer) {
+const char* const one_kernel = "  - dense: {features: hidden, use_bias: false}\n";
+
+std::string model_text(const std::string& layers, const std::string& optimizer) {
   return R"(name: one
 sizes: {batch: 2, embed: 4, hidden: 4}
 inputs: {x: [batch, embed]}
 layers:
-  - dense: {features: hidden, use_bias: false}
-train: {loss: sum, optimizer: {)" +
-         optimizer + "}, returns: [state]}\n";
+)" + layers +
+         "train: {loss: sum, optimizer: {" + optimizer + "}, returns: [state]}\n";
 }
 const char* const rules_text = "mesh: {data: 1}\nrules: [[batch, data]]\n";
 
@@ -41,19 +42,27 @@ struct Step {
   std::vector<HostTensor> results;
   std::size_t kernel = 0;  ///< its position among the outputs
 
-  explicit Step(const std::string& optimizer = "adam: {learning_rate: 1e-2}")
-      : graph(plan_texts(model_text(optimizer), rules_text).sharded.graph) {
+  explicit Step(const std::string& optimizer = "adam: {learning_rate: 1e-2}",
+                const std::string& layers = one_kernel,
+                const std::string& path = "params/Dense_0/kernel")
+      : graph(plan_texts(model_text(layers, optimizer), rules_text).sharded.graph) {
     for (const GraphInput& input : graph.inputs) {
       inputs.push_back(zeros(graph.value(input.value).type));
       if (input.path == "x") {
         const float x[8] = {1, 0, 1, 2, -1 + 1e-7F, 0, 3, -2};
         std::copy(std::begin(x), std::end(x), inputs.back().data<float>());
-      } else if (input.path == "params/Dense_0/kernel") {
+      } else if (input.path.starts_with("params/")) {
         for (int i = 0; i < 16; ++i) inputs.back().data<float>()[i] = 0.1F * static_cast<float>(i);
       }
     }
     results = run_reference(graph, inputs);
-    while (graph.outputs[kernel].path != "params/Dense_0/kernel") ++kernel;
+    kernel = place_of(path);
+  }
+
+  std::size_t place_of(const std::string& path) const {
+    std::size_t place = 0;
+    while (graph.outputs.at(place).path != path) ++place;
+    return place;
   }
 
   /// The comparison when element `index` of the kernel is `by` larger than the reference's.
@@ -156,6 +165,27 @@ TEST_CASE("a gradient of addends that cancel out may have any sign") {
     CHECK(step.with_error(in_row_3, by).undetermined == 1);
     CHECK_FALSE(step.accepts(in_row_3, 1.1F * by));
   }
+}
+
+TEST_CASE("every array that needs a closer look gets one") {
+  const Step step("adam: {learning_rate: 1e-2}",
+                  "  - param: {name: a, axes: [embed, hidden]}\n"
+                  "  - param: {name: b, axes: [embed, hidden]}\n"
+                  "  - let: y = x @ a + x @ b\n",
+                  "params/a");
+  const auto accepts = [&](float by_a, float by_b) {
+    std::vector<HostTensor> actual = step.results;
+    actual[step.place_of("params/a")].data<float>()[in_row_3] += by_a;
+    actual[step.place_of("params/b")].data<float>()[in_row_3] += by_b;
+    const StepComparison comparison = compare_step(step.graph, step.inputs, actual);
+    return std::all_of(comparison.differences.begin(), comparison.differences.end(),
+                       [](const Difference& one) { return one.is_ok(); });
+  };
+  CHECK(accepts(rate, -rate));
+  CHECK(accepts(0, rate));
+  CHECK_FALSE(accepts(rate, 1.1F * rate));
+  CHECK_FALSE(accepts(1.1F * rate, rate));
+  CHECK_FALSE(accepts(1.1F * rate, 1.1F * rate));
 }
 
 TEST_CASE("a result that is not a number is not ok wherever it is") {
