@@ -90,6 +90,37 @@ float reduce_block(const float* x, std::size_t count) {
   return all;
 }
 
+/// The lanes of a vector combined, halves with each other.
+template <class F, class D, class V = hn::Vec<D>>
+HWY_INLINE float across([[maybe_unused]] D d, V v) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (hn::MaxLanes(D()) > 1) {
+    const hn::Half<D> half;
+    return across<F>(half, F::of(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+#endif
+  return hn::GetLane(v);
+}
+
+/// In any order: the result is one of the elements.
+template <class F>
+float reduce_to_one(const float* x, std::size_t count) {
+  const hn::CappedTag<float, 16> d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto s0 = hn::Set(d, F::start), s1 = s0, s2 = s0, s3 = s0;
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    s0 = F::of(s0, hn::LoadU(d, x + i));
+    s1 = F::of(s1, hn::LoadU(d, x + i + lanes));
+    s2 = F::of(s2, hn::LoadU(d, x + i + 2 * lanes));
+    s3 = F::of(s3, hn::LoadU(d, x + i + 3 * lanes));
+  }
+  for (; i + lanes <= count; i += lanes) s0 = F::of(s0, hn::LoadU(d, x + i));
+  float all = across<F>(d, F::of(F::of(s0, s1), F::of(s2, s3)));
+  for (; i < count; ++i) all = combine<F>(all, x[i]);
+  return all;
+}
+
 /// Blocks are joined pairwise, so the error grows with the logarithm of the length.
 template <class F>
 float reduce(const float* x, std::size_t count) {
@@ -133,9 +164,9 @@ void streams(const float* const* in, float* const* out, int members, std::size_t
 
 const ReductionLoops* make_reduction_loops() {
   static constexpr ReductionLoops loops = {
-      fold<Sum>,    fold<Largest>,    fold<Smallest>,    fold<Product>,
-      reduce<Sum>,  reduce<Largest>,  reduce<Smallest>,  reduce<Product>,
-      streams<Sum>, streams<Largest>, streams<Smallest>, streams<Product>,
+      fold<Sum>,    fold<Largest>,          fold<Smallest>,          fold<Product>,
+      reduce<Sum>,  reduce_to_one<Largest>, reduce_to_one<Smallest>, reduce<Product>,
+      streams<Sum>, streams<Largest>,       streams<Smallest>,       streams<Product>,
   };
   return &loops;
 }

@@ -62,6 +62,23 @@ TEST_CASE("a NaN anywhere makes the largest and the smallest NaN") {
   }
 }
 
+TEST_CASE("the largest and the smallest are found wherever they are in rows of any length") {
+  for (const std::size_t length : {1U, 5U, 16U, 63U, 64U, 100U, 200U}) {
+    std::vector<float> row(length, -0.0F);
+    for (std::size_t where = 0; where < length; ++where) {
+      for (const float found : {2.0F, -2.0F, 0.0F}) {
+        row[where] = found;
+        const float largest = reduction_loops().reduce_max(row.data(), length);
+        const float smallest = reduction_loops().reduce_min(row.data(), length);
+        CHECK(largest == (found < 0 && length > 1 ? -0.0F : found));
+        CHECK(std::signbit(largest) == (found < 0));
+        CHECK(smallest == (found < 0 || length == 1 ? found : -0.0F));
+      }
+      row[where] = -0.0F;
+    }
+  }
+}
+
 TEST_CASE("a long float32 sum keeps nearly full precision") {
   const HostTensor x = random_tensor({DType::f32, {1'000'003}}, 9);
   std::vector<double> shifted = numbers_of(x);
