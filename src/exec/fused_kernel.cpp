@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/check.h"
 #include "exec/element.h"
 
 namespace shard {
@@ -77,6 +78,7 @@ std::size_t FusedRun::width_for(std::int64_t unit, std::int64_t units) {
   std::int64_t seen = 0;  // points, at the start of a row
   for (const RowMask& mask : plan_.masks) {
     const TileStep& step = plan_.steps[static_cast<std::size_t>(mask.step)];
+    SHARD_CHECK(step.spread, "a mask is spread over the points");
     const std::byte* const from = call_.operands[static_cast<std::size_t>(step.operands.front())];
     // Mostly the last row sees most.
     for (std::int64_t i = units; i-- > 0 && seen < points;) {
@@ -103,7 +105,7 @@ std::size_t FusedRun::run_steps(const Tile& tile, std::size_t summed) {
       const bool is_there = i < summed && step.product->kind() == LoopProductKind::rows_summed;
       if (!is_there && !multiply(step, state, tile)) return i;
     } else if (step.spread) {
-      spread(step, step.line ? lines_[line++] : nullptr, tile);
+      spread(step, *step.spread, step.line ? lines_[line++] : nullptr, tile);
     } else {
       run(step, tile);
     }
@@ -140,18 +142,18 @@ void FusedRun::find_places(std::int64_t unit) {
   }
 }
 
-void FusedRun::spread(const TileStep& step, const std::byte* line, const Tile& tile) {
+void FusedRun::spread(const TileStep& step, const SpreadWalk& walk, const std::byte* line,
+                      const Tile& tile) {
   const std::byte* const from =
       line != nullptr ? line : call_.operands[static_cast<std::size_t>(step.operands.front())];
   const auto result = static_cast<std::size_t>(step.results.front());
   const TileValue& value = plan_.values[result];
   const std::int64_t points = step.unit_points;
   if (tile.width == 0 || value.point_bytes == 0)
-    return step.spread->copy(from, tile.unit * points, tile.units * points, at_[result]);
+    return walk.copy(from, tile.unit * points, tile.units * points, at_[result]);
   const std::int64_t width = plan_.widths[tile.width];
   for (std::int64_t i = 0; i < tile.units; ++i) {
-    step.spread->copy(from, (tile.unit + i) * points, width,
-                      at_[result] + i * width * value.point_bytes);
+    walk.copy(from, (tile.unit + i) * points, width, at_[result] + i * width * value.point_bytes);
   }
 }
 

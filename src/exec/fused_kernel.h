@@ -34,7 +34,8 @@ class FusedRun {
   std::size_t width_for(std::int64_t unit, std::int64_t units);
   std::size_t run_steps(const Tile& tile, std::size_t summed);
   bool holds(const TileStep& step, const Tile& tile) const;
-  void spread(const TileStep& step, const std::byte* line, const Tile& tile);
+  void spread(const TileStep& step, const SpreadWalk& walk, const std::byte* line,
+              const Tile& tile);
   void run(const TileStep& step, const Tile& tile);
   void begin_group(std::int64_t group);
   void end_group(std::int64_t group);

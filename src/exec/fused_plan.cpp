@@ -105,7 +105,7 @@ class FusedPlanner {
     const bool is_spread =
         fusion_role(step.op) == FusionRole::spread && is_outside(step.operands.front());
     if (fusion_role(step.op) == FusionRole::position) {
-      if (const auto refusal = add_line(step, made)) return refusal;
+      if (auto refusal = add_line(step, made)) return refusal;
     } else if (is_spread) {
       made.spread.emplace(KernelSite{
           step.op, step.attributes, {type(step.operands.front())}, {type(made.results.front())}});
@@ -315,6 +315,7 @@ double flops_of_steps(const Instruction& instruction, std::span<const TensorType
                           ? form.values.begin() + form.first_value[i + 1]
                           : form.values.end();
     std::vector<TensorType> in;
+    in.reserve(step.operands.size());
     for (const int value : step.operands)
       in.push_back(form.values[static_cast<std::size_t>(value)]);
     flops += flops_of(step.op, in, std::vector<TensorType>(first, last), step.attributes);

@@ -89,6 +89,7 @@ struct TileOperand {
 std::vector<TileOperand> tile_operands(const KernelSite& site) {
   const std::int64_t count = element_count(site.results[0].shape);
   std::vector<TileOperand> operands;
+  operands.reserve(site.operands.size());
   for (const TensorType& type : site.operands) {
     operands.push_back({type.dtype, count > 1 && type.rank() == 0});
   }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "exec/dot_kernel.h"
 #include "exec/element.h"
 #include "exec/row_tails.h"
@@ -111,6 +112,7 @@ bool RowProduct::run(const Rows& rows, const State& state, std::byte* points, st
 }
 
 const float* RowProduct::numbers_of(const Rows& rows, const State& state, Scratch& scratch) const {
+  SHARD_CHECK(by_row_, "asked of a product that reads an operand by rows");
   const std::int64_t size = rows.count * numbers_;
   float* const numbers = scratch.take_array<float>(static_cast<std::size_t>(size));
   by_row_->run(state.outside, rows.group, rows.first, rows.count, numbers);
