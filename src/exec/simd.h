@@ -24,6 +24,7 @@ struct ElementwiseLoops {
   UnaryLoop relu, negate, abs, square, sqrt, rsqrt, scale, shift;
   UnaryLoop exp, sigmoid, silu, tanh, gelu;  ///< in double lanes, rounded once
   BinaryLoop add, subtract, multiply, divide, maximum, minimum, relu_grad, equal_mask;
+  void (*fill)(std::uint32_t bits, std::uint32_t* out, std::size_t count);  ///< of any dtype
 };
 const ElementwiseLoops& elementwise_loops();
 

@@ -250,14 +250,30 @@ void binary(const float* a, const float* b, float* out, std::size_t count) {
   }
 }
 
+void fill(std::uint32_t bits, std::uint32_t* out, std::size_t count) {
+  const hn::ScalableTag<std::uint32_t> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto v = hn::Set(d, bits);
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    for (std::size_t j = 0; j < 4; ++j) hn::StoreU(v, d, out + i + j * lanes);
+  }
+  for (; i + lanes <= count; i += lanes) hn::StoreU(v, d, out + i);
+  for (; i < count; ++i) out[i] = bits;
+}
+
 const ElementwiseLoops* make_elementwise_loops() {
-  static constexpr ElementwiseLoops loops = {
-      unary<Relu>,       unary<Negate>,    unary<Abs>,       unary<Square>,   unary<Sqrt>,
-      unary<Rsqrt>,      unary<Multiply>,  unary<Add>,       wide_unary<Exp>, wide_unary<Sigmoid>,
-      wide_unary<Silu>,  wide_unary<Tanh>, wide_unary<Gelu>, binary<Add>,     binary<Subtract>,
-      binary<Multiply>,  binary<Divide>,   binary<Maximum>,  binary<Minimum>, binary<ReluGrad>,
-      binary<EqualMask>,
-  };
+  static constexpr ElementwiseLoops loops = {unary<Relu>,       unary<Negate>,
+                                             unary<Abs>,        unary<Square>,
+                                             unary<Sqrt>,       unary<Rsqrt>,
+                                             unary<Multiply>,   unary<Add>,
+                                             wide_unary<Exp>,   wide_unary<Sigmoid>,
+                                             wide_unary<Silu>,  wide_unary<Tanh>,
+                                             wide_unary<Gelu>,  binary<Add>,
+                                             binary<Subtract>,  binary<Multiply>,
+                                             binary<Divide>,    binary<Maximum>,
+                                             binary<Minimum>,   binary<ReluGrad>,
+                                             binary<EqualMask>, fill};
   return &loops;
 }
 

@@ -7,6 +7,7 @@
 #include "exec/element.h"
 #include "exec/kernel.h"
 #include "exec/permute.h"
+#include "exec/simd.h"
 #include "exec/spread_walk.h"
 
 namespace shard {
@@ -31,7 +32,11 @@ void fill_typed(std::byte* to, const std::byte* pattern, std::size_t count) {
 
 void fill_elements(std::byte* to, const std::byte* pattern, std::size_t size, std::size_t count) {
   if (count == 0) return;
-  if (size == 4) return fill_typed<std::uint32_t>(to, pattern, count);
+  if (size == 4) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, pattern, size);
+    return elementwise_loops().fill(bits, reinterpret_cast<std::uint32_t*>(to), count);
+  }
   if (size == 2) return fill_typed<std::uint16_t>(to, pattern, count);
   std::memcpy(to, pattern, size);
   std::size_t done = 1;
