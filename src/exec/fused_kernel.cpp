@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "exec/element.h"
+#include "exec/reduce_streams.h"
 
 namespace shard {
 namespace {
@@ -59,8 +60,9 @@ void FusedRun::run(std::int64_t begin, std::int64_t end) {
     find_places(unit);
     if (plan_.has_products && before == 0) begin_group(group);
     const std::size_t width = width_for(unit, units);
-    const std::size_t done = run_steps({unit, units, width}, 0);
-    if (done < plan_.steps.size()) run_steps({unit, units, 0}, done);
+    const std::int64_t next_units = std::min(plan_.tile_units, end - unit - units);
+    const std::size_t done = run_steps({unit, units, width, next_units}, 0);
+    if (done < plan_.steps.size()) run_steps({unit, units, 0, next_units}, done);
     for (std::size_t i = 0; i < is_staged_.size(); ++i) {
       if (is_staged_[i]) put(i, unit, units);
     }
@@ -99,6 +101,7 @@ std::size_t FusedRun::run_steps(const Tile& tile, std::size_t summed) {
   std::size_t line = 0, product = 0;
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const TileStep& step = plan_.steps[i];
+    ask_ahead(i, tile);
     if (tile.width > 0 && !holds(step, tile)) return i;
     if (step.product) {
       const RowProduct::State& state = products_[product++];
@@ -111,6 +114,23 @@ std::size_t FusedRun::run_steps(const Tile& tile, std::size_t summed) {
     }
   }
   return plan_.steps.size();
+}
+
+/// Each step asks for a part of the next tile.
+void FusedRun::ask_ahead(std::size_t step, const Tile& tile) const {
+  constexpr std::size_t line = 64;
+  const std::int64_t unit = tile.unit + tile.units;
+  for (const std::size_t i : plan_.asked_for) {
+    const TileValue& value = plan_.values[i];
+    if (i == moved_) continue;
+    const std::byte* const array = i < call_.operands.size()
+                                       ? call_.operands[i]
+                                       : call_.results[static_cast<std::size_t>(value.output)];
+    const auto lines = static_cast<std::size_t>(tile.next_units * value.unit_bytes) / line;
+    const std::size_t begin = lines * step / plan_.steps.size();
+    const std::size_t end = lines * (step + 1) / plan_.steps.size();
+    ask_for(array + unit * value.unit_bytes + begin * line, (end - begin) * line);
+  }
 }
 
 bool FusedRun::holds(const TileStep& step, const Tile& tile) const {

@@ -27,12 +27,14 @@ class FusedRun {
   /// Some units that are worked on together, their rows cut to one of the plan's widths.
   struct Tile {
     std::int64_t unit = 0, units = 0;
-    std::size_t width = 0;  ///< its place
+    std::size_t width = 0;        ///< its place
+    std::int64_t next_units = 0;  ///< of the tile behind it
   };
 
   void find_places(std::int64_t unit);
   std::size_t width_for(std::int64_t unit, std::int64_t units);
   std::size_t run_steps(const Tile& tile, std::size_t summed);
+  void ask_ahead(std::size_t step, const Tile& tile) const;
   bool holds(const TileStep& step, const Tile& tile) const;
   void spread(const TileStep& step, const SpreadWalk& walk, const std::byte* line,
               const Tile& tile);

@@ -21,6 +21,8 @@ constexpr std::int64_t fewest_rows_of_products = 32;
 constexpr std::int64_t most_widths = 16;
 constexpr std::int64_t points_between_widths = 32;
 constexpr std::int64_t slot_alignment = 64;
+/// Arrays of so many bytes together are likely to be in the second-level cache.
+constexpr std::int64_t most_kept_bytes = std::int64_t{1} << 21;
 
 class FusedPlanner {
  public:
@@ -47,6 +49,7 @@ class FusedPlanner {
       plan_.values[static_cast<std::size_t>(plan_.outputs[i])].output = static_cast<int>(i);
     find_hazards();
     assign_slots();
+    choose_asked_for();
     return std::move(plan_);
   }
 
@@ -281,6 +284,28 @@ class FusedPlanner {
                                             : std::max(last_reader(value), step);
       }
     }
+  }
+
+  /// A loop of one step reads long runs; one with products has little to read.
+  void choose_asked_for() {
+    if (plan_.has_products || plan_.steps.size() == 1) return;
+    std::int64_t bytes = 0;
+    for (const TileValue& value : plan_.values) {
+      if (value.slot < 0) bytes += value.unit_bytes * plan_.units;
+    }
+    if (bytes <= most_kept_bytes) return;
+    for (int value = 0; value < static_cast<int>(plan_.values.size()); ++value) {
+      const auto place = static_cast<std::size_t>(value);
+      if (plan_.values[place].unit_bytes == 0) continue;
+      const bool is_written = plan_.values[place].output >= 0 && !takes_long(value);
+      if (is_outside(value) || is_written) plan_.asked_for.push_back(place);
+    }
+  }
+
+  /// The step that makes the value.
+  bool takes_long(int value) const {
+    const FusedStep& step = instruction_.steps[static_cast<std::size_t>(maker_step(value))];
+    return kernel_table()[static_cast<std::size_t>(step.op)].takes_long;
   }
 
   const Instruction& instruction_;

@@ -9,6 +9,11 @@
 // so many that block products are worth it; what these write as a whole, they put there themselves.
 // Where a mask hides the ends of a tile's rows, they may be left out (see exec/row_tails.h): the
 // points that are left lie one row behind another.
+//
+// The arrays of a large loop are not in a cache, and no tile reads one long enough for the
+// processor to run ahead of it: so the steps of a tile ask for what the next one reads. They ask
+// for what it writes, too, but for the results of steps that take so long that nothing waits for
+// these.
 
 #include <cstdint>
 #include <functional>
@@ -72,6 +77,7 @@ struct FusedPlan {
   std::vector<TileStep> steps;
   std::vector<int> outputs;
   std::vector<Hazard> hazards;
+  std::vector<std::size_t> asked_for;  ///< values whose parts are, one tile before
   std::int64_t slot_bytes = 0;
 };
 

@@ -45,7 +45,8 @@ using KernelMaker = KernelResult (*)(const KernelSite& site);
 
 struct KernelRow {
   Op op;
-  KernelMaker make;  ///< nullptr: not computed but walked (`repeat`)
+  KernelMaker make;         ///< nullptr: not computed but walked (`repeat`)
+  bool takes_long = false;  ///< per element: so long that memory takes the results meanwhile
 };
 
 /// All rows, in enum order.

@@ -93,6 +93,25 @@ TEST_CASE("a fused loop plans and touches less memory than its steps") {
   CHECK(fused(plain).memory.peak.count() < 2 * array + 2000);
 }
 
+TEST_CASE("a large loop asks for what it reads next and for what it writes quickly") {
+  const auto plan_of = [](const Program& loop) {
+    const Instruction& instruction = loop.main().instructions.front();
+    std::vector<TensorType> operands;
+    for (const BufferId operand : instruction.operands)
+      operands.push_back(loop.buffer(operand).type);
+    const auto maker_of = [](Op op) { return kernel_table()[static_cast<std::size_t>(op)].make; };
+    return std::get<FusedPlan>(plan_fused(instruction, operands, maker_of));
+  };
+  CHECK(plan_of(fused(softmax_program(DType::f32, 33, 300))).asked_for.empty());
+  const Program plain = softmax_program(DType::f32, 1001, 300);
+  const Program loop = fused(plain);
+  const FusedPlan plan = plan_of(loop);
+  REQUIRE(plan.asked_for.size() == 2);
+  CHECK(plan.asked_for[0] == 1);  // x; neither w, which is small, nor y, whose divisions take long
+  CHECK(plan.values[plan.asked_for[1]].output == 0);
+  CHECK(loop_outputs(loop) == loop_outputs(plain));
+}
+
 TEST_CASE("a result over an operand that later steps read is put there last") {
   // new = 2 x, kept = new + x: `new` has the place of x, which the second step still reads.
   ProgramMaker maker(make_mesh_of({{"data", 1}}));
